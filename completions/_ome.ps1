@@ -642,7 +642,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--partial', '--partial', [CompletionResultType]::ParameterName, 'Do not report references to objects that were not loaded')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no settings file')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'All InferenceServices and ModelServings together: the changed ones roll at the same time, the others keep their pods')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'All InferenceServices, ModelServings and other workloads together: the changed ones roll at the same time, the others keep their pods')
             [CompletionResult]::new('--stagger', '--stagger', [CompletionResultType]::ParameterName, 'Pods terminate and become ready in one group at a time, the highest ordinal first')
             [CompletionResult]::new('--steps', '--steps', [CompletionResultType]::ParameterName, 'Also print every request, in order (with `-o table`)')
             [CompletionResult]::new('--strict-preferred', '--strict-preferred', [CompletionResultType]::ParameterName, 'Fail if no preferred class is eligible')

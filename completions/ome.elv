@@ -629,7 +629,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --partial 'Do not report references to objects that were not loaded'
             cand --no-config 'Read no settings file'
             cand --strict 'Findings of level warning count as errors'
-            cand --all 'All InferenceServices and ModelServings together: the changed ones roll at the same time, the others keep their pods'
+            cand --all 'All InferenceServices, ModelServings and other workloads together: the changed ones roll at the same time, the others keep their pods'
             cand --stagger 'Pods terminate and become ready in one group at a time, the highest ordinal first'
             cand --steps 'Also print every request, in order (with `-o table`)'
             cand --strict-preferred 'Fail if no preferred class is eligible'

@@ -963,7 +963,7 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -s A -l all-namespaces 
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l all -d 'All InferenceServices and ModelServings together: the changed ones roll at the same time, the others keep their pods'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l all -d 'All InferenceServices, ModelServings and other workloads together: the changed ones roll at the same time, the others keep their pods'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l stagger -d 'Pods terminate and become ready in one group at a time, the highest ordinal first'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l steps -d 'Also print every request, in order (with `-o table`)'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l strict-preferred -d 'Fail if no preferred class is eligible'

@@ -7,6 +7,7 @@ use super::input::Session;
 use super::{Failure, names};
 use crate::api::{ModelServing, Object, Views};
 use crate::diag::{Severity, nearest};
+use crate::pipeline::State;
 use crate::report::findings;
 use crate::report::table::Style;
 use crate::schema::names_kind;
@@ -215,6 +216,20 @@ impl Session {
         Failure::Unread { plain: drawn(false), colored: drawn(true), failure: Box::new(failure) }
     }
 
+    /// The workloads that no operator writes, as namespace and selector leave them.
+    pub(super) fn plain_workloads(&self) -> Vec<&Object> {
+        let mut all = State::plain(&self.world);
+        all.retain(|object| self.is_in_namespace(namespace_of(object)) && self.is_selected(object));
+        all
+    }
+
+    /// The workloads that no operator writes of one name: NAME, KIND/NAME or KIND/NAMESPACE/NAME.
+    pub(super) fn plain_workloads_named(&self, wanted: &str) -> Vec<&Object> {
+        let mut all = State::plain(&self.world);
+        all.retain(|object| self.is_named(wanted, object, namespace_of(object)));
+        all
+    }
+
     /// The ModelServings of one name.
     pub(super) fn model_servings(&self, wanted: &str) -> Vec<&ModelServing> {
         self.servings(self.places_of_servings(wanted))
@@ -257,6 +272,11 @@ impl Session {
             selector.matches(|key| labels.get(key).and_then(|value| value.as_str()))
         })
     }
+}
+
+/// The namespace of an object; empty where it has none.
+pub(super) fn namespace_of(object: &Object) -> &str {
+    object.id.scope.namespace().map_or("", ecow::EcoString::as_str)
 }
 
 /// Where those are that something holds of.

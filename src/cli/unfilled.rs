@@ -1,4 +1,4 @@
-//! Services with values that another tool fills in: nothing can be said about them.
+//! Services and other workloads with values that another tool fills in: nothing can be said about them.
 //!
 //! In: the services of one state, or of the states that are compared. Out: those whose values are all
 //! there, and the names of the others.
@@ -14,6 +14,7 @@ pub(super) fn take(states: &mut [&mut State<'_>]) -> BTreeSet<String> {
     for state in &*states {
         let services = state.services.iter().map(|views| &views.documented.object);
         let objects = services.chain(state.servings.iter().map(|serving| &serving.object));
+        let objects = objects.chain(state.workloads.iter().copied());
         let unfilled = objects.filter(|object| state.world.catalog.is_unfilled(object));
         found.extend(unfilled.map(|object| (object.api, object.id.clone())));
     }
@@ -22,6 +23,7 @@ pub(super) fn take(states: &mut [&mut State<'_>]) -> BTreeSet<String> {
         for state in states {
             state.services.retain(|views| keeps(&views.documented.object));
             state.servings.retain(|serving| keeps(&serving.object));
+            state.workloads.retain(|object| keeps(object));
         }
     }
     let name = |id: &ObjectRef| match id.scope.namespace() {

@@ -36,6 +36,17 @@ pub struct Waits {
     pub message: EcoString,
 }
 
+/// A workload that no operator writes, and that changes.
+#[derive(Clone, Debug)]
+pub struct ChangedWorkload {
+    /// `Kind/namespace/name`.
+    pub workload: EcoString,
+    /// It is new.
+    pub is_new: bool,
+    /// How it ends.
+    pub rollout: ComponentRollout,
+}
+
 /// Hourly cost of ModelServings in dollars, by `namespace/name`.
 pub(super) type ServingCosts = BTreeMap<EcoString, Dollars>;
 
@@ -62,6 +73,8 @@ pub struct Capacity {
     pub not_judged: Vec<NotJudged>,
     /// Whether restarts were simulated, all at once.
     pub restarts: bool,
+    /// How each workload that no operator writes, and that changes, ends.
+    pub workloads: Vec<ChangedWorkload>,
     /// Hourly cost of ModelServings on their nodes, by `namespace/name`.
     pub(super) servings: Pair<ServingCosts>,
     /// `namespace/name` in an order in which restarts complete one after the other, if they do not
@@ -132,7 +145,9 @@ pub(super) fn capacity(
         });
     }
     let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
-    let Restarted { stuck, order, mut displaced } = if restarts {
+    // Changed workloads that no operator writes are in no group.
+    let restarts = restarts || changes_workloads(before, after, settings);
+    let Restarted { stuck, order, mut displaced, workloads } = if restarts {
         self::restarted(before, after, settings)
     } else {
         Restarted { stuck: Some(Vec::new()), ..Restarted::default() }
@@ -144,17 +159,25 @@ pub(super) fn capacity(
         };
         !lost.iter().chain(&new).any(|other| is_same(&other))
     });
+    let mut not_judged = earlier.map_or_else(
+        || placed.not_judged.clone(),
+        |earlier| {
+            let is_new = |one: &&NotJudged| !earlier.not_judged.contains(one);
+            placed.not_judged.iter().filter(is_new).cloned().collect()
+        },
+    );
+    for one in workloads.iter().filter_map(ChangedWorkload::not_judged) {
+        // The placement may have said it of the pods already.
+        if not_judged.iter().all(|other: &NotJudged| other.message != one.message) {
+            not_judged.push(one);
+        }
+    }
     Some(Capacity {
         restarts: restarts && stuck.is_some(),
         order,
         servings: Pair { from: earlier.map(servings).unwrap_or_default(), to: servings(&placed) },
-        not_judged: earlier.map_or_else(
-            || placed.not_judged.clone(),
-            |earlier| {
-                let is_new = |one: &&NotJudged| !earlier.not_judged.contains(one);
-                placed.not_judged.iter().filter(is_new).cloned().collect()
-            },
-        ),
+        not_judged,
+        workloads,
         before: earlier.map(room),
         after: room(&placed),
         lost,
@@ -230,6 +253,37 @@ struct Restarted {
     stuck: Option<Vec<Waits>>,
     order: Vec<EcoString>,
     displaced: Vec<Waits>,
+    workloads: Vec<ChangedWorkload>,
+}
+
+impl Capacity {
+    /// The workloads that no operator writes, that were there before, and that change.
+    pub fn changed_workloads(&self) -> impl Iterator<Item = &ChangedWorkload> {
+        self.workloads.iter().filter(|changed| !changed.is_new)
+    }
+}
+
+impl ChangedWorkload {
+    /// Whether pods that ran are replaced.
+    pub fn restarts(&self) -> bool {
+        let ends = [RollEnd::Complete, RollEnd::Stuck, RollEnd::Depends];
+        !self.is_new && self.rollout.new_template && ends.contains(&self.rollout.end)
+    }
+
+    /// That nothing is said about it.
+    fn not_judged(&self) -> Option<NotJudged> {
+        let is_judged = self.rollout.end != RollEnd::NotJudged;
+        let stuck = self.rollout.stuck.as_ref().filter(|_| !is_judged)?;
+        Some(NotJudged { what: self.workload.clone(), pods: None, message: stuck.message.clone() })
+    }
+}
+
+/// Whether a workload that no operator writes, and that was there before, changes.
+fn changes_workloads(before: &State<'_>, after: &State<'_>, settings: Settings<'_>) -> bool {
+    let (before, now) = (State::all(before.world), State::all(after.world));
+    let changes = Changes::between(Some(&before), &now, settings.semantics);
+    let mut changed = changes.workloads.iter().filter(|change| change.differs);
+    changed.any(|change| matches!(change.before, Before::Applied(Some(_))))
 }
 
 /// Simulates the restarts. Components that wait for capacity but are no update are already reported
@@ -253,18 +307,29 @@ fn restarted(before: &State<'_>, after: &State<'_>, settings: Settings<'_>) -> R
     let services = services.map(|change| matches!(change.before, Before::Applied(Some(_))));
     let servings = changes.servings.iter();
     let servings = servings.map(|change| matches!(change.before, Before::Applied(Some(_))));
+    let plain = changes.workloads.iter();
+    let plain = plain.map(|change| matches!(change.before, Before::Applied(Some(_))));
+    let first_plain = changes.services.len() + changes.servings.len();
     let waits = |service: &ServiceRollout, component: &ComponentRollout| Waits {
         service: name(service),
         component: component.component.into(),
         message: component.stuck.as_ref().map(stuck_message).unwrap_or_default(),
     };
     let mut found = Vec::new();
-    for (service, is_update) in rolled.iter().zip(services.chain(servings)) {
+    let mut workloads = Vec::new();
+    let updates = services.chain(servings).chain(plain);
+    for (at, (service, is_update)) in rolled.iter().zip(updates).enumerate() {
         let stuck = service
             .components
             .iter()
             .filter(|component| component.end == RollEnd::Stuck && is_update);
         found.extend(stuck.map(|component| waits(service, component)));
+        let changed = service.components.iter().filter(|component| component.end.is_change());
+        workloads.extend(changed.filter(|_| at >= first_plain).map(|component| ChangedWorkload {
+            workload: name(service),
+            is_new: !is_update,
+            rollout: component.clone(),
+        }));
     }
     let displaced = rolled.iter().flat_map(|service| {
         let lost =
@@ -275,6 +340,7 @@ fn restarted(before: &State<'_>, after: &State<'_>, settings: Settings<'_>) -> R
         stuck: Some(found),
         order: order.into_iter().map(|(_, name)| name).collect(),
         displaced: displaced.collect(),
+        workloads,
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) mod upgrade;
 pub(crate) mod waves;
 
 pub use crate::tree::{Change, equal};
-pub use capacity::{Capacity, Room, Waits, is_short};
+pub use capacity::{Capacity, ChangedWorkload, Room, Waits, is_short};
 pub use cause::Cause;
 pub use cost::Cost;
 pub use decision_change::{By, Turned};

@@ -13,8 +13,8 @@ use crate::objects::RenderedObject;
 use crate::objects::accept::refused_pods;
 use crate::quantity::{Range, is_accelerator};
 use crate::rollout::{
-    ClaimTemplates, DeploymentSpec, JobSpec, LeaderWorkerSetRelease, LeaderWorkerSetSpec,
-    StatefulSetSpec, leader_worker_set_releases,
+    ClaimTemplates, DaemonSetSpec, DeploymentSpec, JobSpec, LeaderWorkerSetRelease,
+    LeaderWorkerSetSpec, StatefulSetSpec, leader_worker_set_releases,
 };
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -274,6 +274,16 @@ impl PodContext {
     ) -> Result<StatefulSetSpec, InvalidPod> {
         let mut spec = StatefulSetSpec::read(namespace, object, &self.classes)?;
         self.shared(spec.pod_mut());
+        Ok(spec)
+    }
+
+    pub(super) fn daemons(
+        &self,
+        namespace: &str,
+        object: &Node,
+    ) -> Result<DaemonSetSpec, InvalidPod> {
+        let mut spec = DaemonSetSpec::read(namespace, object, &self.classes)?;
+        self.shared(&mut spec.pod);
         Ok(spec)
     }
 

@@ -61,7 +61,7 @@ pub use render::{Rendered, Renderer};
 pub use roll::{
     AddedNodes, Amounts, Before, Changes, ComponentRollout, Fix, RollEnd, RollOptions, RollStage,
     ServiceChange, ServiceRollout, ServingChange, State, Stuck, Target, Trouble, Troubles,
-    peak_gpus, roll,
+    WorkloadChange, is_simulated, peak_gpus, roll,
 };
 
 pub use running::{OwnerName, RunningPod, RunningPods};

@@ -264,6 +264,12 @@ impl<'a> RunningPods<'a> {
         indices
     }
 
+    /// Indices of the pods whose owner has this name, for pods whose labels name no service.
+    pub(crate) fn of_workload(&self, namespace: &EcoString, name: &EcoString) -> &[usize] {
+        let found = self.workloads.get(&(namespace.clone(), name.clone()));
+        found.map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// Whether pods of a ModelServing run.
     pub fn runs(&self, serving: &ModelServing) -> bool {
         let owner = (servings::API, serving.namespace.clone(), serving.name().clone());

@@ -140,6 +140,18 @@ impl Cell {
         self.meaning == Some(Meaning::Faint) && self.text == "-"
     }
 
+    /// The symbol of its meaning; a dot without one.
+    pub(super) fn symbol(&self) -> &'static str {
+        self.meaning.unwrap_or(Meaning::Faint).symbol()
+    }
+
+    /// The text without the symbol of its meaning.
+    pub(super) fn words(&self) -> &str {
+        let sign = self.meaning.map(Meaning::symbol);
+        let rest = sign.and_then(|sign| self.text.strip_prefix(sign)?.strip_prefix(' '));
+        rest.unwrap_or(&self.text)
+    }
+
     /// Whether it says that something failed.
     pub(super) fn is_bad(&self) -> bool {
         self.meaning == Some(Meaning::Bad)

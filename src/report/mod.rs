@@ -49,6 +49,7 @@ pub mod rdjson;
 pub mod releases;
 pub mod roll;
 pub mod roll_all;
+pub mod roll_workload;
 pub mod rollout;
 pub mod sarif;
 pub mod schema;

@@ -93,7 +93,9 @@ pub(super) fn json(component: &ComponentRollout, sources: &SourceMap) -> Value {
         // Which of the two it is hangs on a choice that the scheduler may make otherwise each time.
         out["ends"] = [RollEnd::Complete, RollEnd::Stuck].map(RollEnd::as_str).to_vec().into();
     }
-    if let Some(stuck) = &component.stuck {
+    if component.end == RollEnd::NotJudged {
+        out["notJudged"] = component.stuck.as_ref().map_or("", |stuck| &*stuck.message).into();
+    } else if let Some(stuck) = &component.stuck {
         out["stuck"] = json!({ "pod": stuck.pod.as_str(), "message": stuck.message.as_str() });
     }
     if !component.fix.is_empty() {
@@ -131,9 +133,31 @@ pub(super) fn end(end: RollEnd) -> Cell {
     match end {
         RollEnd::Complete => Cell::good(word),
         RollEnd::Stuck | RollEnd::Displaced => Cell::bad(word),
-        RollEnd::Waits | RollEnd::Depends => Cell::warn(word),
+        RollEnd::Waits
+        | RollEnd::Depends
+        | RollEnd::Paused
+        | RollEnd::OnDelete
+        | RollEnd::NotJudged => Cell::warn(word),
         RollEnd::NothingToDo => word.into(),
     }
+}
+
+/// A component of a page: its title, its stages, and how it ends.
+pub(super) fn page(
+    component: &ComponentRollout,
+    title: String,
+    sources: &SourceMap,
+    incomplete: bool,
+) -> Value {
+    let end = unconfirmed(end(component.end), incomplete);
+    json!({
+        "title": title,
+        "titles": TITLES,
+        "rows": rows(component),
+        "said": sentences(component, sources, incomplete),
+        "sign": end.symbol(),
+        "stuck": end.is_bad(),
+    })
 }
 
 /// `2 of 2 ready`, `! 1 of 2 ready, 1 pending`.
@@ -234,6 +258,13 @@ pub fn sentences(component: &ComponentRollout, sources: &SourceMap, incomplete: 
             )));
             out.push(meanwhile().into());
         }
+        (RollEnd::Paused | RollEnd::OnDelete, _) => {
+            out.push(Cell::warn(unrolled(component)));
+        }
+        (RollEnd::NotJudged, stuck) => {
+            let why = stuck.as_ref().map_or("", |stuck| stuck.message.as_str());
+            out.push(Cell::warn(format_args!("not judged: {why}")));
+        }
         (RollEnd::Stuck, stuck) => {
             let why = why(stuck);
             out.push(Cell::bad(format_args!("stuck{why}")));
@@ -253,6 +284,22 @@ pub fn sentences(component: &ComponentRollout, sources: &SourceMap, incomplete: 
         );
     }
     out.into_iter().map(|sentence| unconfirmed(sentence, incomplete)).collect()
+}
+
+/// Why pods keep the template that they have, although their controller does nothing more.
+pub(super) fn unrolled(component: &ComponentRollout) -> String {
+    let old = component.stages.last().map_or(0, |last| last.old.total);
+    let keep = if old == 1 { "keeps" } else { "keep" };
+    let pods = plural(old, "pod");
+    match component.end {
+        RollEnd::Paused if old == 0 => {
+            "paused: no pod is created until the Deployment is resumed".to_owned()
+        }
+        RollEnd::Paused => {
+            format!("paused: {pods} {keep} the old template until the Deployment is resumed")
+        }
+        _ => format!("OnDelete: {pods} {keep} the old template until deleted"),
+    }
 }
 
 /// The components whose update does not complete.

@@ -27,7 +27,7 @@ const NAMED: usize = 3;
 pub struct All<'a> {
     /// The mode: documented or controller.
     pub semantics: Follow,
-    /// InferenceServices and ModelServings.
+    /// InferenceServices, ModelServings and other workloads.
     pub services: &'a [ServiceRollout],
     /// All findings.
     pub found: &'a [Diagnostic],
@@ -163,10 +163,40 @@ impl All<'_> {
         self.services.iter().filter(|service| roll::is_stuck(&service.components)).count()
     }
 
+    /// Numbers of changed services, and of changed workloads that no operator writes.
+    fn changed_counts(&self) -> (usize, usize) {
+        let changed = self.services.iter().filter(|service| Self::is_changed(service));
+        let (services, workloads): (Vec<_>, Vec<_>) =
+            changed.partition(|rollout| rollout.api.is_of_operator());
+        (services.len(), workloads.len())
+    }
+
+    /// "2 of 7 services change", "1 other workload changes".
+    fn changes(&self) -> String {
+        let (changed, workloads) = self.changed_counts();
+        let verb = |count: usize| if count == 1 { "changes" } else { "change" };
+        let services = self.of_operators().count();
+        let of_services = format!("{changed} of {} {}", plural(services, "service"), verb(changed));
+        match (services, workloads) {
+            (0, 0) => "no workload changes".to_owned(),
+            (_, 0) => of_services,
+            (0, _) => format!("{} {}", plural(workloads, "workload"), verb(workloads)),
+            _ => {
+                let workloads =
+                    format!("{} {}", plural(workloads, "other workload"), verb(workloads));
+                format!("{of_services}, {workloads}")
+            }
+        }
+    }
+
+    /// Whether nothing is confirmed of a component that changes.
+    fn is_open(&self) -> bool {
+        let open = [RollEnd::Depends, RollEnd::Paused, RollEnd::OnDelete, RollEnd::NotJudged];
+        self.changed().any(|(_, component)| open.contains(&component.end))
+    }
+
     fn summary(&self) -> Cell {
-        let changed = self.services.iter().filter(|service| Self::is_changed(service)).count();
         let failed = self.services.iter().filter(|service| service.error.is_some()).count();
-        let verb = if changed == 1 { "changes" } else { "change" };
         let stuck = match self.stuck() {
             0 => "none is stuck".to_owned(),
             1 => "1 is stuck".to_owned(),
@@ -174,20 +204,31 @@ impl All<'_> {
         };
         let depends =
             self.services.iter().filter(|service| roll::depends(&service.components)).count();
-        let meaning = match depends {
+        let meaning = match self.is_open() {
             // Errors outweigh everything: no ✓ may stand in one line with them.
             _ if failed > 0 || self.failed || self.stuck() > 0 || self.lost() > 0 => Meaning::Bad,
             // Pods without a node are not confirmed, although nothing of them changes.
-            0 if !self.services.iter().any(Self::waits) => Meaning::Good,
+            false if !self.services.iter().any(Self::waits) => Meaning::Good,
             _ => Meaning::Attention,
         };
         let mut out = format!(
-            "{changed} of {} {verb}; {stuck}; at most {} in use",
-            plural(self.of_operators().count(), "service"),
+            "{}; {stuck}; at most {} in use",
+            self.changes(),
             plural(peak_gpus(self.services), "GPU")
         );
         if depends > 0 {
             let _ = write!(out, "; {depends} may get stuck");
+        }
+        let ends = |end: RollEnd| self.changed().filter(|(_, one)| one.end == end).count();
+        for (end, words) in [
+            (RollEnd::Paused, "paused"),
+            (RollEnd::OnDelete, "updated only when its pods are deleted"),
+            (RollEnd::NotJudged, "not judged"),
+        ] {
+            match ends(end) {
+                0 => {}
+                count => _ = write!(out, "; {count} {words}"),
+            }
         }
         match self.lost() {
             0 => {}
@@ -234,7 +275,10 @@ impl All<'_> {
 
     /// The stuck components: their names, and the sentences about each.
     fn sentences_of_each(&self) -> Vec<(String, Vec<Cell>)> {
-        let is_said = |end| matches!(end, RollEnd::Stuck | RollEnd::Depends);
+        let is_said = |end| {
+            let is_unrolled = matches!(end, RollEnd::Paused | RollEnd::OnDelete);
+            is_unrolled || matches!(end, RollEnd::Stuck | RollEnd::Depends | RollEnd::NotJudged)
+        };
         let stuck = self.changed().filter(|(_, component)| is_said(component.end));
         let sentences = |(service, component): (&ServiceRollout, &ComponentRollout)| {
             (format!("{} {}", service.full_name(), component.component), self.sentences(component))
@@ -250,8 +294,12 @@ impl Answer for All<'_> {
             let lost = roll::is_displaced(&rollout.components);
             Self::is_changed(rollout) || Self::waits(rollout) || lost || rollout.error.is_some()
         });
-        // Workloads of no operator are listed only if they lose a node.
+        // Workloads of no operator that do not change are listed only if they lose a node.
         let others = self.services.iter().filter(|rollout| !rollout.api.is_of_operator());
+        let (changing, others): (Vec<_>, Vec<_>) = others.partition(|one| Self::is_changed(one));
+        let others = others
+            .into_iter()
+            .filter(|rollout| roll::is_displaced(&rollout.components) || Self::waits(rollout));
         let other = |rollout: &ServiceRollout| {
             let component = rollout.components.first();
             let stage = component.and_then(|component| component.stages.last());
@@ -276,18 +324,30 @@ impl Answer for All<'_> {
             }
             out
         };
-        let changed = self.services.iter().filter(|service| Self::is_changed(service)).count();
+        let workload = |rollout: &&ServiceRollout| {
+            let components =
+                rollout.components.iter().map(|component| roll::json(component, self.sources));
+            json!({
+                "kind": rollout.components.first().map(|component| component.kind),
+                "namespace": rollout.namespace.as_str(),
+                "name": rollout.name.as_str(),
+                "components": components.collect::<Vec<_>>(),
+            })
+        };
+        let (changed, workloads) = self.changed_counts();
         json!({
             "schemaVersion": SCHEMA_VERSION,
             "semantics": self.semantics.run().as_str(),
             "totals": {
                 "services": self.of_operators().count(),
                 "changed": changed,
+                "workloads": workloads,
                 "stuck": self.stuck(),
                 "noLongerFit": self.lost(),
                 "peakGpus": peak_gpus(self.services),
             },
             "services": listed.map(service).collect::<Vec<_>>(),
+            "workloads": changing.iter().map(workload).collect::<Vec<_>>(),
             "otherWorkloads": others.map(other).collect::<Vec<_>>(),
             "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
         })
@@ -347,7 +407,10 @@ impl Answer for All<'_> {
     }
 
     fn html(&self) -> Result<String, String> {
-        let component = |(service, rollout): (&ServiceRollout, &ComponentRollout)| json!({ "title": format!("{} {}", service.full_name(), roll::title(rollout)), "titles": roll::TITLES, "rows": roll::rows(rollout), "said": self.sentences(rollout), "stuck": rollout.end == RollEnd::Stuck });
+        let component = |(service, rollout): (&ServiceRollout, &ComponentRollout)| {
+            let title = format!("{} {}", service.full_name(), roll::title(rollout));
+            roll::page(rollout, title, self.sources, self.incomplete)
+        };
         fill(
             "roll_all.html",
             include_str!("page/roll_all.html"),

@@ -3,6 +3,7 @@
 
 use super::pods::{PodPhase, Pods, Start};
 use super::read::revision_name;
+use super::replica_set::Counts;
 use crate::cluster::schedule::{
     Admission, InvalidPod, NodeId, PodId, PodTemplate, TemplateId, label_selector, labels,
 };
@@ -72,6 +73,36 @@ impl DaemonSetSpec {
     }
 }
 
+impl DaemonSetSpec {
+    /// The name of the version of its template.
+    pub fn revision(&self) -> &EcoString {
+        &self.revision
+    }
+
+    /// How many nodes of so many may have two pods, and how many may have none that is ready, during an
+    /// update; `None` for OnDelete.
+    pub fn limits(&self, desired: usize) -> Option<(i64, i64)> {
+        let desired = i64::try_from(desired).unwrap_or(i64::MAX);
+        let limits = self.limits?;
+        let count = |limit: IntOrPercent| limit.scaled(desired, Rounding::Up).max(0);
+        Some((count(limits.surge), count(limits.unavailable)))
+    }
+
+    /// The same spec as another version: the one of pods with this template.
+    #[must_use]
+    pub fn version(mut self, revision: EcoString, pod: Arc<PodTemplate>) -> Self {
+        (self.revision, self.pod) = (revision, pod);
+        self
+    }
+
+    /// The same spec, by which no pod is replaced until another one is applied.
+    #[must_use]
+    pub fn resting(mut self) -> Self {
+        self.limits = None;
+        self
+    }
+}
+
 /// A DaemonSet with its pods.
 #[derive(Clone, Debug)]
 pub(super) struct DaemonSet {
@@ -105,6 +136,28 @@ impl DaemonSet {
         self.refused.as_ref()
     }
 
+    /// Takes over pods that run before the simulation begins, each with its node.
+    pub(super) fn adopt(&mut self, spec: &DaemonSetSpec, pods: &[(NodeId, PodId)]) {
+        for (node, pod) in pods {
+            self.members.entry(*node).or_default().push((*pod, spec.revision.clone()));
+        }
+    }
+
+    /// Pods of other versions than that of the template, and of this version.
+    pub(super) fn counts(&self, pods: &Pods) -> (Counts, Counts) {
+        let (mut old, mut new) = (Counts::default(), Counts::default());
+        for (pod, revision) in self.members.values().flatten() {
+            let counts = if *revision == self.spec.revision { &mut new } else { &mut old };
+            counts.see(pods.phase(*pod));
+        }
+        let (run, _) = self.nodes(pods);
+        let missing = run.iter().filter(|node| !self.members.contains_key(node));
+        let missing = if self.refused.is_some() { missing.count() } else { 0 };
+        let missing = i64::try_from(missing).unwrap_or(i64::MAX);
+        (old.wanted, new.wanted) = (old.active(), new.active() + missing);
+        (old, new)
+    }
+
     /// Nodes that should have a pod, and those where one may stay (`NodeShouldRunDaemonPod`).
     fn nodes(&self, pods: &Pods) -> (Vec<NodeId>, Vec<NodeId>) {
         let pod = &self.spec.pod;
@@ -136,7 +189,9 @@ impl DaemonSet {
 
     pub(super) fn is_complete(&self, pods: &Pods) -> bool {
         let ready = |(pod, revision): &(PodId, EcoString)| {
-            pods.phase(*pod) == PodPhase::Ready && *revision == self.spec.revision
+            // OnDelete: a pod keeps its version until somebody deletes it.
+            let is_updated = self.spec.limits.is_none() || *revision == self.spec.revision;
+            pods.phase(*pod) == PodPhase::Ready && is_updated
         };
         let is_updated = |node| {
             let members = self.members.get(node);
@@ -206,12 +261,9 @@ impl DaemonSet {
 
     /// Replaces pods of other revisions (update.go, `rollingUpdate`), on nodes that should have a pod.
     fn update(&mut self, pods: &mut Pods, run: &[NodeId]) -> bool {
-        let Some(Limits { unavailable, surge }) = self.spec.limits else { return false };
-        let desired = i64::try_from(run.len()).unwrap_or(i64::MAX);
-        let count = |limit: IntOrPercent| {
-            usize::try_from(limit.scaled(desired, Rounding::Up).max(0)).unwrap_or(0)
-        };
-        let (unavailable, surge) = (count(unavailable), count(surge));
+        let Some((surge, unavailable)) = self.spec.limits(run.len()) else { return false };
+        let [surge, unavailable] =
+            [surge, unavailable].map(|count| usize::try_from(count).unwrap_or(0));
         if surge > 0 {
             return self.surge(pods, run, surge);
         }

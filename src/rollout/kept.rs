@@ -4,6 +4,7 @@
 //! (pkg/controller/replicaset, pkg/controller/statefulset, leaderworkerset restartPolicy).
 
 use super::pods::{Life, PodPhase, Pods, Start};
+use super::replica_set::Counts;
 use crate::cluster::schedule::{NodeId, PodId, TemplateId};
 use ecow::EcoString;
 use std::collections::BTreeMap;
@@ -49,6 +50,16 @@ impl Kept {
 
     pub(super) fn refused(&self) -> Option<&EcoString> {
         self.refused.as_ref()
+    }
+
+    /// Its pods by phase. Those that admission refuses are wanted.
+    pub(super) fn counts(&self, pods: &Pods) -> Counts {
+        let wanted = i64::try_from(self.members.len()).unwrap_or(i64::MAX);
+        let mut counts = Counts { wanted, ..Counts::default() };
+        for pod in self.members.iter().filter_map(|member| member.pod) {
+            counts.see(pods.phase(pod));
+        }
+        counts
     }
 
     pub(super) fn is_complete(&self, pods: &Pods) -> bool {

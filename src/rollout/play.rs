@@ -2,6 +2,7 @@
 
 use super::leader_worker_set::GroupStatus;
 use super::pods::PodPhase;
+use super::replica_set::Counts;
 use super::world::{StageOf, Workload, WorkloadId, World};
 use crate::cluster::schedule::{PodId, Rejection};
 use std::sync::Arc;
@@ -39,11 +40,22 @@ impl World {
         Some(match self.workloads.get(workload.0)? {
             Workload::Deployment(deployment) => {
                 let (old, new) = deployment.counts(&self.pods);
-                StageOf::Deployment { old, new }
+                StageOf::Pods { old, new }
             }
             Workload::Groups(set) => {
                 let (replicas, partition) = set.leaders();
                 StageOf::Groups { groups: set.groups(&self.pods), replicas, partition }
+            }
+            Workload::StatefulSet(workload) => {
+                let (old, new) = workload.counts(&self.pods);
+                StageOf::Pods { old, new }
+            }
+            Workload::DaemonSet(set) => {
+                let (old, new) = set.counts(&self.pods);
+                StageOf::Pods { old, new }
+            }
+            Workload::Kept(kept) => {
+                StageOf::Pods { old: Counts::default(), new: kept.counts(&self.pods) }
             }
             _ => return None,
         })

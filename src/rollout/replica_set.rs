@@ -46,6 +46,17 @@ impl Counts {
         self.ready + self.starting + self.pending
     }
 
+    /// Counts a pod.
+    pub(super) fn see(&mut self, phase: PodPhase) {
+        match phase {
+            PodPhase::Pending => self.pending += 1,
+            PodPhase::Starting => self.starting += 1,
+            PodPhase::Ready => self.ready += 1,
+            PodPhase::Terminating => self.terminating += 1,
+            PodPhase::Gone => {}
+        }
+    }
+
     pub(super) fn plus(self, other: Self) -> Self {
         Self {
             wanted: self.wanted + other.wanted,
@@ -84,13 +95,7 @@ impl ReplicaSet {
     pub(super) fn counts(&self, pods: &Pods) -> Counts {
         let mut counts = Counts { wanted: self.wanted, ..Counts::default() };
         for pod in &self.pods {
-            match pods.phase(*pod) {
-                PodPhase::Pending => counts.pending += 1,
-                PodPhase::Starting => counts.starting += 1,
-                PodPhase::Ready => counts.ready += 1,
-                PodPhase::Terminating => counts.terminating += 1,
-                PodPhase::Gone => {}
-            }
+            counts.see(pods.phase(*pod));
         }
         counts
     }

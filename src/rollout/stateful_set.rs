@@ -24,7 +24,7 @@ pub(super) struct OrdinalTemplate {
 #[derive(Clone, Debug)]
 pub(super) struct StatefulSet {
     /// The first ordinal.
-    first: usize,
+    pub(super) first: usize,
     /// `spec.replicas`.
     pub(super) replicas: usize,
     /// `updateStrategy.rollingUpdate.partition`: pods with lower ordinals keep their revision.
@@ -180,6 +180,11 @@ impl StatefulSet {
             // From now on a lost pod below the partition comes back in the new version.
             self.current = self.update.clone();
         }
+    }
+
+    /// Takes over a pod that runs before the simulation begins.
+    pub(super) fn adopt(&mut self, ordinal: usize, pod: PodId, revision: EcoString) {
+        self.members.insert(ordinal, Member { pod, revision });
     }
 
     /// Sets a new template. Without pods of other revisions, the update is complete at once.

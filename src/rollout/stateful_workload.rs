@@ -3,6 +3,7 @@
 use super::claim_templates::ClaimTemplates;
 use super::pods::{PodPhase, Pods, Start};
 use super::read::{number, revision_name};
+use super::replica_set::Counts;
 use super::stateful_set::{Member, OrdinalTemplate, StatefulSet};
 use crate::cluster::schedule::{
     Admission, InvalidPod, NewClaim, PodId, PodTemplate, PodVolume, TemplateId, label_selector,
@@ -63,6 +64,35 @@ impl StatefulSetSpec {
         })
     }
 
+    /// The name of the version of its template.
+    pub fn revision(&self) -> &EcoString {
+        &self.revision
+    }
+
+    /// `RollingUpdate` or `OnDelete`.
+    pub fn strategy(&self) -> &'static str {
+        if self.on_delete { "OnDelete" } else { "RollingUpdate" }
+    }
+
+    /// The lowest ordinal that an update reaches.
+    pub fn partition(&self) -> usize {
+        self.partition
+    }
+
+    /// The same spec as another version: the one of pods with this template.
+    #[must_use]
+    pub fn version(mut self, revision: EcoString, pod: Arc<PodTemplate>) -> Self {
+        (self.revision, self.pod) = (revision, pod);
+        self
+    }
+
+    /// The same spec, by which no pod is replaced until another one is applied.
+    #[must_use]
+    pub fn resting(mut self) -> Self {
+        self.on_delete = true;
+        self
+    }
+
     /// The template of the pod with an ordinal.
     pub fn member(&self, ordinal: usize) -> PodTemplate {
         let mut pod = PodTemplate::clone(&self.pod);
@@ -82,6 +112,11 @@ impl StatefulSetSpec {
         let mut pod = PodTemplate::clone(&self.pod);
         pod.name = eco_format!("{}-*", self.name);
         pod
+    }
+
+    /// The template without what differs.
+    pub fn pod(&self) -> &Arc<PodTemplate> {
+        &self.pod
     }
 
     /// The template without what differs, to complete it.
@@ -122,25 +157,51 @@ impl StatefulWorkload {
         self.refused.as_ref()
     }
 
+    /// Takes over pods that run before the simulation begins, each with its ordinal.
+    pub(super) fn adopt(&mut self, spec: &StatefulSetSpec, pods: &[(usize, PodId)]) {
+        self.versions.insert(spec.revision.clone(), spec.clone());
+        for (ordinal, pod) in pods {
+            self.set.adopt(*ordinal, *pod, spec.revision.clone());
+        }
+    }
+
+    /// Pods of other versions than that of the template, and of this version.
+    pub(super) fn counts(&self, pods: &Pods) -> (Counts, Counts) {
+        let (mut old, mut new) = (Counts::default(), Counts::default());
+        for member in self.set.members.values() {
+            let counts = if member.revision == self.spec.revision { &mut new } else { &mut old };
+            counts.see(pods.phase(member.pod));
+        }
+        // A pod that waits for its turn is none that anything refuses.
+        let replicas = i64::try_from(self.spec.replicas).unwrap_or(i64::MAX);
+        let missing = replicas - old.active() - new.active() - old.terminating - new.terminating;
+        let missing = if self.refused.is_some() { missing.max(0) } else { 0 };
+        (old.wanted, new.wanted) = (old.active(), new.active() + missing);
+        (old, new)
+    }
+
+    /// Whether all pods that the update reaches have the version of the template, and all are ready.
     pub(super) fn is_complete(&self, pods: &Pods) -> bool {
-        let done = |member: &Member| {
+        let done = |(ordinal, member): (&usize, &Member)| {
+            // `kubectl rollout status`: "partitioned roll out complete".
+            let is_reached = *ordinal >= self.spec.first + self.spec.partition;
             pods.phase(member.pod) == PodPhase::Ready
-                && (self.spec.on_delete || member.revision == self.spec.revision)
+                && (self.spec.on_delete || !is_reached || member.revision == self.spec.revision)
         };
-        self.set.members.len() == self.spec.replicas && self.set.members.values().all(done)
+        self.set.members.len() == self.spec.replicas && self.set.members.iter().all(done)
     }
 
     /// Runs the controller once; returns whether anything changed.
     pub(super) fn sync(&mut self, pods: &mut Pods) -> bool {
         let Self { spec, set, versions, templates, refused } = self;
         versions.insert(spec.revision.clone(), spec.clone());
-        (set.replicas, set.partition) = (spec.replicas, spec.partition);
+        (set.first, set.replicas, set.partition) = (spec.first, spec.replicas, spec.partition);
         (set.ordered, set.on_delete) = (spec.ordered, spec.on_delete);
         set.revise(spec.revision.clone());
         let mut problem = None;
         let changed = set.sync(pods, |pods, ordinal, revision| {
             // Ordinals below the partition come back from the spec of their own revision.
-            let version = versions.get(revision)?;
+            let version = versions.get(revision).unwrap_or(spec);
             // Claims come first: without them the controller creates no pod.
             if let Err(why) = claim_all(pods, version, ordinal) {
                 problem = Some(why);

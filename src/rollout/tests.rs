@@ -71,9 +71,7 @@ fn play<T>(world: &mut World, mut see: impl FnMut(&World) -> T) -> Vec<T> {
 
 /// Ready pods and pods that do not end, of a Deployment.
 fn counted(world: &World, id: WorkloadId) -> [i64; 4] {
-    let Some(StageOf::Deployment { old, new }) = world.stage_of(id) else {
-        panic!("no Deployment")
-    };
+    let Some(StageOf::Pods { old, new }) = world.stage_of(id) else { panic!("no Deployment") };
     [old.active(), old.ready, new.active(), new.ready]
 }
 

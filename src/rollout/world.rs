@@ -19,8 +19,8 @@ use std::sync::Arc;
 /// The state of a workload at a tick.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StageOf {
-    /// A Deployment: pods of old versions, and of the current version.
-    Deployment {
+    /// Pods of old versions, and of the current version.
+    Pods {
         /// Pods of old versions.
         old: Counts,
         /// Pods of the current version.
@@ -212,6 +212,31 @@ impl World {
     /// Creates a DaemonSet.
     pub fn deploy_daemons(&mut self, spec: DaemonSetSpec) -> WorkloadId {
         self.push(Workload::DaemonSet(Box::new(DaemonSet::new(spec))))
+    }
+
+    /// Takes over running pods of a StatefulSet, each with its ordinal; they are of the version of
+    /// `spec`.
+    pub fn adopt_stateful(
+        &mut self,
+        workload: WorkloadId,
+        spec: &StatefulSetSpec,
+        pods: &[(usize, PodId)],
+    ) {
+        if let Some(Workload::StatefulSet(workload)) = self.workloads.get_mut(workload.0) {
+            workload.adopt(spec, pods);
+        }
+    }
+
+    /// Takes over running pods of a DaemonSet, each with its node; they are of the version of `spec`.
+    pub fn adopt_daemons(
+        &mut self,
+        workload: WorkloadId,
+        spec: &DaemonSetSpec,
+        pods: &[(NodeId, PodId)],
+    ) {
+        if let Some(Workload::DaemonSet(set)) = self.workloads.get_mut(workload.0) {
+            set.adopt(spec, pods);
+        }
     }
 
     /// Creates a Job.

@@ -8,7 +8,7 @@ use crate::cli::relevant_findings::{About, not_built, trees_with_services};
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete, names, unfilled};
 use crate::diag::{Diagnostic, quoted};
-use crate::diff::{Capacity, Diff, Settings, State, diff, is_short, share_nodes};
+use crate::diff::{Capacity, ChangedWorkload, Diff, Settings, State, diff, is_short, share_nodes};
 use crate::load;
 use crate::report::diff as view;
 use crate::workspace::World;
@@ -123,7 +123,10 @@ impl FailOn {
     fn is_met(self, answer: &Diff, after: &State<'_>, settings: Settings<'_>) -> bool {
         let summary = &answer.summary;
         match self {
-            Self::Restarts => summary.restarts > 0,
+            Self::Restarts => {
+                let mut workloads = answer.capacity.iter().flat_map(Capacity::changed_workloads);
+                summary.restarts > 0 || workloads.any(ChangedWorkload::restarts)
+            }
             Self::Errors => summary.broken > 0,
             // An unknown number may be larger.
             Self::Gpus(most) => match (summary.gpus.from.number(), summary.gpus.to.number()) {
@@ -136,8 +139,11 @@ impl FailOn {
                 None => is_short(after, settings),
             },
             Self::Any => {
-                let lost =
-                    |capacity: &Capacity| !capacity.lost.is_empty() || !capacity.new.is_empty();
+                let lost = |capacity: &Capacity| {
+                    !capacity.lost.is_empty()
+                        || !capacity.new.is_empty()
+                        || capacity.changed_workloads().next().is_some()
+                };
                 !answer.groups.is_empty() || answer.capacity.as_ref().is_some_and(lost)
             }
         }
@@ -430,7 +436,8 @@ fn side<'a>(session: &'a Session, names: &[String]) -> State<'a> {
                 && wanted(&serving.object, &serving.namespace)
         })
         .collect();
-    State { world: &session.world, services, servings }
+    // Capacity compares all workloads of no operator, whatever services are named.
+    State { world: &session.world, services, servings, workloads: Vec::new() }
 }
 
 /// Takes out services that only one state has if the other was not read as a whole: they may be in

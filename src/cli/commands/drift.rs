@@ -71,7 +71,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let services = session.select(&args.services)?;
     session.require_objects(&args.input.files)?;
-    let mut state = State { world: &session.world, services, servings: Vec::new() };
+    let mut state =
+        State { world: &session.world, services, servings: Vec::new(), workloads: Vec::new() };
     let unfilled = unfilled::take(&mut [&mut state]);
     let services = state.services;
     let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain);

@@ -1,7 +1,11 @@
 //! What changes between two states of an input.
 
-use crate::api::{Follow, ModelServing, Service, Views};
+use crate::api::{Follow, ModelServing, Object, Service, Views};
+use crate::pipeline::autoscalers::{At, Autoscalers};
+use crate::pipeline::together::{counted_objects, workloads};
 use crate::workspace::World;
+use crate::yaml::Node;
+use ecow::EcoString;
 use std::collections::HashMap;
 
 /// The state before a change.
@@ -53,6 +57,18 @@ impl<'a> ServingChange<'a> {
     }
 }
 
+/// A workload of the input that no operator writes, and that may change.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkloadChange<'a> {
+    /// The workload before the change.
+    pub before: Before<&'a Object>,
+    /// The workload after the change.
+    pub after: &'a Object,
+    /// It is new, or its fields or its autoscaler differ; always true where the running pods are the
+    /// state before.
+    pub differs: bool,
+}
+
 /// A state of an input, or a selection of it.
 #[derive(Clone, Debug)]
 pub struct State<'a> {
@@ -62,6 +78,8 @@ pub struct State<'a> {
     pub services: Vec<&'a Views>,
     /// ModelServings.
     pub servings: Vec<&'a ModelServing>,
+    /// Workloads that no operator writes.
+    pub workloads: Vec<&'a Object>,
 }
 
 impl<'a> State<'a> {
@@ -72,7 +90,14 @@ impl<'a> State<'a> {
             world,
             services: catalog.services().collect(),
             servings: catalog.model_servings().iter().collect(),
+            workloads: Self::plain(world),
         }
+    }
+
+    /// The workloads of a world that no operator writes.
+    pub fn plain(world: &'a World) -> Vec<&'a Object> {
+        let services = workloads::services(&world.catalog);
+        counted_objects(&world.catalog, &services).collect()
     }
 }
 
@@ -85,6 +110,9 @@ pub struct Changes<'a> {
     pub services: Vec<ServiceChange<'a>>,
     /// ModelServings.
     pub servings: Vec<ServingChange<'a>>,
+    /// Workloads that no operator writes. One that is deleted is none of them: its pods end, and
+    /// nothing rolls.
+    pub workloads: Vec<WorkloadChange<'a>>,
 }
 
 impl<'a> Changes<'a> {
@@ -105,6 +133,15 @@ impl<'a> Changes<'a> {
                     .collect(),
                 servings: servings
                     .map(|serving| ServingChange { before: Before::Running, after: Some(serving) })
+                    .collect(),
+                workloads: after
+                    .workloads
+                    .iter()
+                    .map(|object| WorkloadChange {
+                        before: Before::Running,
+                        after: object,
+                        differs: true,
+                    })
                     .collect(),
             };
         };
@@ -135,16 +172,42 @@ impl<'a> Changes<'a> {
                 .servings
                 .push(ServingChange { before: Before::Applied(Some(serving)), after: None });
         }
+        changes.workloads = between_workloads(before, after);
         changes
     }
 
     /// Number of simulated objects.
     pub fn len(&self) -> usize {
-        self.services.len() + self.servings.len()
+        let workloads = self.workloads.iter().filter(|change| change.differs);
+        self.services.len() + self.servings.len() + workloads.count()
     }
 
-    /// Whether no object is simulated.
+    /// Whether there is no object that could be simulated.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.services.is_empty() && self.servings.is_empty() && self.workloads.is_empty()
     }
+}
+
+/// What a controller reads of an object: all but its status.
+fn fields(object: &Object) -> (Option<&Node>, [Option<&Node>; 2]) {
+    (object.node.get("spec"), ["labels", "annotations"].map(|key| object.metadata(key)))
+}
+
+/// The workloads of the new state, each with the one before.
+fn between_workloads<'a>(before: &State<'a>, after: &State<'a>) -> Vec<WorkloadChange<'a>> {
+    let old: HashMap<EcoString, &'a Object> =
+        before.workloads.iter().map(|object| (workloads::id_of(object), *object)).collect();
+    let [was, is] = [before, after].map(|state| (state, Autoscalers::of(&state.world.catalog)));
+    let change = |object: &&'a Object| {
+        let earlier = old.get(&workloads::id_of(object)).copied();
+        let read = |object: &Object, (state, autoscalers): &(&State<'_>, Autoscalers)| {
+            let scaled = [At::Min, At::Max].map(|at| autoscalers.replicas(object, at));
+            (scaled, state.world.catalog.refused(object).is_some())
+        };
+        let differs = earlier.is_none_or(|earlier| {
+            fields(earlier) != fields(object) || read(earlier, &was) != read(object, &is)
+        });
+        WorkloadChange { before: Before::Applied(earlier), after: object, differs }
+    };
+    after.workloads.iter().map(change).collect()
 }

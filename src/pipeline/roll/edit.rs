@@ -1,14 +1,15 @@
 //! Edits of a service that may complete its update, and the service with these edits applied.
 
 use super::serving::ServingKind;
-use super::track::{Kind, Track};
-use super::{DOMAIN, Ground, side};
+use super::track::{Kind, Part, Track};
+use super::{DOMAIN, Ground, plain, side};
 use crate::api::{Follow, ModelServing, Object, Service};
 use crate::decision::Edit;
 use crate::operators;
 use crate::operators::servings;
 use crate::pipeline::built::PodContext;
 use crate::pipeline::render::Renderer;
+use crate::quantity::IntOrPercent;
 use crate::rollout::Strategy;
 use crate::yaml::{FieldPath, Node, Origin, Rule};
 use serde_json::{Value, json};
@@ -46,6 +47,8 @@ pub(super) enum EditKind {
 pub(super) enum Subject<'a> {
     Service(&'a Service),
     Serving(&'a ModelServing),
+    /// A workload that no operator writes.
+    Workload(&'a Object),
 }
 
 impl<'a> Subject<'a> {
@@ -53,6 +56,7 @@ impl<'a> Subject<'a> {
         match self {
             Self::Service(service) => &service.object,
             Self::Serving(serving) => &serving.object,
+            Self::Workload(object) => object,
         }
     }
 }
@@ -77,12 +81,16 @@ pub(super) fn fields(
 ) -> Option<Vec<(FieldPath, Value)>> {
     let kind = track.after.as_ref()?;
     let spec = FieldPath::root().field("spec");
-    let Some(component) = track.component else {
-        let (Subject::Serving(serving), EditKind::Fewer(fewer)) = (subject, what) else {
-            return None;
-        };
-        let now = serving.replicas.value;
-        return (now > 1).then(|| vec![(spec.field("replicas"), json!(fewer.of(now)))]);
+    let component = match (track.part, subject, what) {
+        (Part::Component(component), ..) => component,
+        (Part::Groups, Subject::Serving(serving), EditKind::Fewer(fewer)) => {
+            let now = serving.replicas.value;
+            return (now > 1).then(|| vec![(spec.field("replicas"), json!(fewer.of(now)))]);
+        }
+        (Part::Pods, Subject::Workload(object), _) => {
+            return of_workload(what, object, kind, track.scaled);
+        }
+        (Part::Groups | Part::Pods, ..) => return None,
     };
     let object = subject.object().spec(component.as_str());
     let component = spec.field(component.as_str());
@@ -126,6 +134,56 @@ pub(super) fn fields(
     }
 }
 
+/// The same of a workload that no operator writes; an autoscaler may set its number of replicas.
+fn of_workload(
+    what: EditKind,
+    object: &Object,
+    kind: &Kind,
+    scaled: bool,
+) -> Option<Vec<(FieldPath, Value)>> {
+    let spec = FieldPath::root().field("spec");
+    let (strategy, rolling) = match kind {
+        Kind::Deployment(_) => (spec.field("strategy"), "rollingUpdate"),
+        Kind::Groups(_) => (spec.field("rolloutStrategy"), "rollingUpdateConfiguration"),
+        _ => (spec.field("updateStrategy"), "rollingUpdate"),
+    };
+    match (what, kind) {
+        (EditKind::NoSurge, kind) => {
+            let surges = match kind {
+                Kind::Deployment(deployment) => deployment.strategy != Strategy::Recreate,
+                Kind::Groups(groups) => groups.surge != IntOrPercent::Int(0),
+                // Of one node, whether an update surges at all.
+                Kind::Daemons(daemons) => daemons.limits(1).is_some_and(|(surge, _)| surge > 0),
+                _ => false,
+            };
+            let rolling = strategy.field(rolling);
+            surges.then(|| {
+                vec![
+                    (rolling.field("maxSurge"), json!(0)),
+                    (rolling.field("maxUnavailable"), json!(1)),
+                ]
+            })
+        }
+        (EditKind::Recreate, Kind::Deployment(deployment))
+            if deployment.strategy != Strategy::Recreate =>
+        {
+            let mut edits = vec![(strategy.field("type"), json!("Recreate"))];
+            // The API server rejects type Recreate together with rollingUpdate.
+            if object.node.at(&["spec", "strategy", "rollingUpdate"]).is_some() {
+                edits.push((strategy.field("rollingUpdate"), Value::Null));
+            }
+            Some(edits)
+        }
+        (EditKind::Fewer(fewer), kind) => {
+            let now = kind.version().map(|(_, replicas)| replicas).filter(|now| *now > 1)?;
+            let written = object.node.at(&["spec", "replicas"]).and_then(Node::as_int);
+            (written == Some(now) && !scaled)
+                .then(|| vec![(spec.field("replicas"), json!(fewer.of(now)))])
+        }
+        _ => None,
+    }
+}
+
 /// The edits with the current values of the fields.
 pub(super) fn shown(subject: Subject<'_>, fields: &[(FieldPath, Value)]) -> Vec<Edit> {
     fields.iter().map(|(path, to)| Edit::new(subject.object(), path, to.clone())).collect()
@@ -156,6 +214,9 @@ pub(super) fn edited(
             read.protocol.clone_from(&service.protocol);
             let renderer = Renderer::new(ground.world, semantics, DOMAIN);
             side::with(track, side::render(&renderer, &read, context).workloads)
+        }
+        Subject::Workload(_) => {
+            plain::Reader::new(&ground.world.catalog, context).edited(&object, track)
         }
         Subject::Serving(_) => {
             let [_, rules] = ground.serving_rules;

@@ -1,11 +1,11 @@
 //! The outcome of the simulation of a workload.
 
-use super::outcome::{ComponentRollout, RollEnd, Stuck};
-use super::stages::Watched;
-use super::track::{Begins, Kind, Placed, Track};
+use super::outcome::{ComponentRollout, RollEnd, RollStage, Stuck};
+use super::stages::{Watched, node_of};
+use super::track::{Begins, Kind, Part, Placed, Track};
 use crate::cluster::schedule::PodId;
 use crate::quantity::Rounding;
-use crate::rollout::{PodPhase, StageOf, Strategy, WorkloadId, World};
+use crate::rollout::{End, PodPhase, StageOf, Strategy, WorkloadId, World};
 use ecow::{EcoString, eco_format};
 
 /// The reported outcome of a track.
@@ -19,8 +19,9 @@ pub(super) fn outcome(
         Begins::With(kind) => Some(kind),
         Begins::Nothing | Begins::Running => None,
     });
-    let (strategy, max_surge, max_unavailable) = limits(kind);
     let last = placed.ids.last().copied();
+    let desired = last.and_then(|id| world.desired(id)).unwrap_or(0);
+    let (strategy, max_surge, max_unavailable) = limits(kind, desired);
     let ended = last.and_then(|id| world.ended(id));
     let old_is_there = watched.now().is_some_and(|stage| stage.old.total > 0);
     let complete = match (&track.after, &ended) {
@@ -31,7 +32,13 @@ pub(super) fn outcome(
         (Some(_), Some(ended)) => {
             // Of two Knative revisions the last one may be complete while pods of the first
             // remain.
-            ended.end == crate::rollout::End::Complete && !(placed.ids.len() > 1 && old_is_there)
+            let is_complete = match ended.end {
+                End::Complete => true,
+                // It scales, and there is no other version that it would roll out.
+                End::Paused => is_scaled(track, watched.now()),
+                End::Stuck | End::Moving => false,
+            };
+            is_complete && !(placed.ids.len() > 1 && old_is_there)
         }
         (Some(_), None) => true,
     };
@@ -41,13 +48,16 @@ pub(super) fn outcome(
         // hangs on the order in which the update frees places, not on the room there is.
         waiting > waited.pods && (waited.pods == 0 || !waited.on_same_nodes)
     });
-    let end = match (complete, placed.same) {
+    let unrolled = unrolled(track, watched.now());
+    let unjudged = last.filter(|_| track.part == Part::Pods).and_then(|id| unjudged(world, id));
+    let end = match (complete || unrolled.is_some(), placed.same) {
+        _ if unjudged.is_some() && !placed.same => RollEnd::NotJudged,
         (false, true) if had_nodes => RollEnd::Displaced,
         (false, true) if waiting > 0 => RollEnd::Waits,
         (_, true) => RollEnd::NothingToDo,
         // KubeRay replaces no pods, so that a changed RayCluster changes nothing here.
         (true, false) if matches!(track.after, Some(Kind::Ray)) => RollEnd::NothingToDo,
-        (true, false) => RollEnd::Complete,
+        (true, false) => unrolled.unwrap_or(RollEnd::Complete),
         (false, _) => RollEnd::Stuck,
     };
     let stuck = matches!(end, RollEnd::Stuck | RollEnd::Waits | RollEnd::Displaced).then(|| {
@@ -57,8 +67,12 @@ pub(super) fn outcome(
             _ => stuck(world, track, last),
         }
     });
+    let stuck = match unjudged.filter(|_| end == RollEnd::NotJudged) {
+        Some(message) => Some(Stuck { pod: track.name.clone(), message }),
+        None => stuck,
+    };
     ComponentRollout {
-        component: track.label(),
+        component: track.part.label(),
         name: track.name.clone(),
         kind: kind.map_or("-", Kind::word),
         strategy,
@@ -75,9 +89,55 @@ pub(super) fn outcome(
             None => placed.adopted,
         },
         waited: track.waited.map(|waited| waited.pods),
+        new_template: has_new_template(track),
         end,
         stuck,
         fix: Vec::new(),
+    }
+}
+
+/// Whether all pods that a paused Deployment wants are ready and of its version.
+fn is_scaled(track: &Track, now: Option<&RollStage>) -> bool {
+    let Some((Kind::Deployment(spec), now)) = track.after.as_ref().zip(now) else { return false };
+    let all = now.new.ready == now.new.total && now.new.total == spec.replicas;
+    now.old.total == 0 && all && !matches!(track.begins, Begins::Nothing)
+}
+
+/// Why pods keep an older template although their controller has done all that it does: none of them
+/// waits, and there are as many as are wanted.
+fn unrolled(track: &Track, now: Option<&RollStage>) -> Option<RollEnd> {
+    let now = now.filter(|now| now.old.total > 0 || now.new.total == 0)?;
+    let all_ready = now.old.ready + now.new.ready == now.old.total + now.new.total;
+    match &track.after {
+        Some(Kind::Deployment(spec)) if spec.paused => {
+            let is_new = matches!(track.begins, Begins::Nothing) && now.old.total == 0;
+            let count = now.old.total + now.new.total;
+            (all_ready && (is_new || count == spec.replicas)).then_some(RollEnd::Paused)
+        }
+        Some(Kind::Stateful(spec)) if spec.strategy() == "OnDelete" => {
+            let count = usize::try_from(now.old.total + now.new.total).unwrap_or(0);
+            (all_ready && count == spec.replicas && now.old.total > 0).then_some(RollEnd::OnDelete)
+        }
+        Some(Kind::Daemons(spec)) if spec.limits(0).is_none() => {
+            (all_ready && now.old.total > 0).then_some(RollEnd::OnDelete)
+        }
+        _ => None,
+    }
+}
+
+/// Why it cannot be judged where the new pods of a workload go.
+fn unjudged(world: &World, id: WorkloadId) -> Option<EcoString> {
+    let newest = world.pods_of(id).into_iter().next_back()?;
+    let scheduler = world.scheduler();
+    scheduler.unjudged(scheduler.template_id(newest), true).map(|(_, why)| why)
+}
+
+/// Whether the template of a track is another one than that of the manifest before.
+fn has_new_template(track: &Track) -> bool {
+    let revision = |kind: &Kind| kind.version().map(|(revision, _)| revision);
+    match (&track.begins, &track.after) {
+        (Begins::With(before), Some(after)) => revision(before) != revision(after),
+        _ => false,
     }
 }
 
@@ -108,7 +168,8 @@ pub(super) fn keep_waiting(rollouts: &mut [ComponentRollout]) {
 }
 
 /// Strategy, maximum surge and maximum number of unavailable pods or groups.
-fn limits(kind: Option<&Kind>) -> (&'static str, i64, i64) {
+/// A DaemonSet has pods on `desired` nodes.
+fn limits(kind: Option<&Kind>, desired: usize) -> (&'static str, i64, i64) {
     match kind {
         Some(Kind::Deployment(spec)) => {
             let (surge, unavailable) = spec.strategy.resolved(spec.replicas);
@@ -123,6 +184,14 @@ fn limits(kind: Option<&Kind>) -> (&'static str, i64, i64) {
             let unavailable = spec.unavailable.scaled(groups, Rounding::Down);
             ("RollingUpdate", surge, unavailable)
         }
+        // One pod at a time: the feature gate MaxUnavailableStatefulSet is off by default.
+        Some(Kind::Stateful(spec)) => {
+            (spec.strategy(), 0, i64::from(spec.strategy() == "RollingUpdate"))
+        }
+        Some(Kind::Daemons(spec)) => match spec.limits(desired) {
+            Some((surge, unavailable)) => ("RollingUpdate", surge, unavailable),
+            None => ("OnDelete", 0, 0),
+        },
         Some(Kind::Knative(spec)) => ("RollingUpdate", spec.replicas, 0),
         Some(Kind::Serving(kind)) => {
             let (strategy, unavailable) = kind.limits();
@@ -177,6 +246,16 @@ fn pod_name(world: &World, track: &Track, id: Option<WorkloadId>, pod: Option<Po
                 };
             }
         }
+    }
+    let scheduler = world.scheduler();
+    match &track.after {
+        // The ordinal is in the name.
+        Some(Kind::Stateful(_)) => return scheduler.template_of(pod).name.clone(),
+        Some(Kind::Daemons(_)) => {
+            let node = node_of(world, pod).map(|node| scheduler.node(node).name.clone());
+            return eco_format!("{} on {}", track.name, node.unwrap_or_default());
+        }
+        _ => {}
     }
     let revision = match &track.after {
         Some(Kind::Deployment(spec) | Kind::Knative(spec)) => spec.revision.name.clone(),

@@ -17,6 +17,7 @@ pub(crate) mod fix;
 pub(crate) mod order;
 mod others;
 pub(crate) mod outcome;
+mod plain;
 mod play;
 mod queues;
 pub(crate) mod serving;
@@ -27,13 +28,15 @@ mod steps;
 mod tests;
 pub(crate) mod track;
 
-pub use changes::{Before, Changes, ServiceChange, ServingChange, State};
+pub use changes::{Before, Changes, ServiceChange, ServingChange, State, WorkloadChange};
 pub use outcome::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
+pub use plain::is_simulated;
 
 use super::render::Renderer;
 use super::running::{RunningPod, RunningPods};
 use super::together::options;
 use super::together::settled::{Ground as Cluster, Size, Workloads};
+use super::together::workloads::id_of;
 use crate::api::{Api, ComponentKind, Failure, Follow, Views};
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -49,7 +52,7 @@ use edit::Subject;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use track::{Begins, Kind, Track, Waited};
+use track::{Begins, Kind, Part, Track, Waited};
 
 /// A simulated problem of the new pods of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,13 +80,16 @@ impl From<Trouble> for Start {
 pub enum Target {
     /// Pods of a component of an InferenceService.
     Component(ComponentKind),
+    /// Pods of a workload that no operator writes.
+    Pods,
     /// Pods of a role of a ModelServing.
     Role(EcoString),
     /// All pods of a ModelServing.
     Groups,
 }
 
-/// Problems of pods, by index into the changes: InferenceServices, then ModelServings.
+/// Problems of pods, by index into the changes: InferenceServices, ModelServings, then workloads that
+/// no operator writes.
 pub type Troubles = Vec<(usize, Target, Trouble)>;
 
 /// Options of a simulation.
@@ -238,10 +244,24 @@ pub fn roll<'a>(
     if !machines::is_known(catalog.machines()) {
         return None;
     }
-    let cluster = Arc::new(Cluster::new(catalog));
+    let first_workload = changes.services.len() + changes.servings.len();
+    let rolls = |at: usize, change: &WorkloadChange<'_>| {
+        change.differs || options.only == Some(first_workload + at)
+    };
+    let mut cluster = Cluster::new(catalog);
+    // Their pods that run are theirs, and not pods of others that stay where they are.
+    let workloads = changes.workloads.iter().enumerate();
+    cluster.rolling = workloads
+        .filter(|(at, change)| {
+            let existed = matches!(change.before, Before::Applied(Some(_)));
+            existed && rolls(*at, change) && plain::is_simulated(change.after)
+        })
+        .map(|(_, change)| id_of(change.after))
+        .collect();
+    let cluster = Arc::new(cluster);
     let context = cluster.context.clone();
-    let earlier = changes.before.map_or(catalog, |before| &before.catalog);
-    let serving_rules = [earlier, catalog].map(servings::rules);
+    let catalogs = [changes.before.map_or(catalog, |before| &before.catalog), catalog];
+    let serving_rules = catalogs.map(servings::rules);
     let before = changes.before.map(|before| {
         let all = Workloads::of(&before.catalog, semantics, &cluster, |_| true);
         let placed = all.settle(&[]);
@@ -330,6 +350,38 @@ pub fn roll<'a>(
             diagnostics: Vec::new(),
         });
     }
+    let readers = catalogs.map(|catalog| plain::Reader::new(catalog, &context));
+    for (at, change) in changes.workloads.iter().enumerate() {
+        let object = change.after;
+        let mut components = Vec::new();
+        if rolls(at, change) {
+            let mut pods = plain::pods(&ground.cluster.running, object);
+            if matches!(change.before, Before::Running) {
+                let first = ground.first_waiting();
+                let waiting = plain::pods(&ground.waiting.0, object);
+                pods.extend(waiting.into_iter().map(|at| at + first));
+            }
+            match plain::changed(rollouts.len(), change, &readers, &ground, pods) {
+                plain::Changed::Nothing => {}
+                plain::Changed::Track(track) => {
+                    ground.changing_pods.extend(track.pods.iter().copied());
+                    tracks.push(*track);
+                }
+                plain::Changed::NotSimulated(why) => {
+                    components.push(plain::not_judged(object, why));
+                }
+            }
+        }
+        rollouts.push(ServiceRollout {
+            api: Api::Cluster,
+            namespace: object.id.scope.namespace().cloned().unwrap_or_default(),
+            name: object.id.name.clone(),
+            components,
+            turn: None,
+            error: None,
+            diagnostics: Vec::new(),
+        });
+    }
     // After all tracks are known: which workloads are new depends on all of them.
     settle_tracks(&mut ground, semantics, changes, &rollouts, &mut tracks);
     for track in &mut tracks {
@@ -340,8 +392,11 @@ pub fn roll<'a>(
         {
             match (target, &mut *kind) {
                 (Target::Component(component_kind), kind)
-                    if track.component == Some(*component_kind) =>
+                    if track.part == Part::Component(*component_kind) =>
                 {
+                    kind.start((*trouble).into());
+                }
+                (Target::Pods, kind) if track.part == Part::Pods => {
                     kind.start((*trouble).into());
                 }
                 (Target::Role(role), Kind::Serving(kind)) => kind.start(Some(role), *trouble),
@@ -357,8 +412,12 @@ pub fn roll<'a>(
         if let Some(change) = services.get(track.service) {
             return change.service(semantics).map(Subject::Service);
         }
-        let serving = changes.servings.get(track.service - services.len())?;
-        serving.serving().map(Subject::Serving)
+        let at = track.service - services.len();
+        if let Some(serving) = changes.servings.get(at) {
+            return serving.serving().map(Subject::Serving);
+        }
+        let change = changes.workloads.get(at - changes.servings.len())?;
+        Some(Subject::Workload(change.after))
     };
     if !options.without_edits {
         fix::all(&ground, semantics, &context, &tracks, &mut played, options.only, &subject);
@@ -384,22 +443,30 @@ fn settle_tracks(
     rollouts: &[ServiceRollout],
     tracks: &mut [Track],
 ) {
+    let first = changes.services.len() + changes.servings.len();
     let name = |track: &Track| {
         let service = &rollouts[track.service];
-        (service.api, eco_format!("{}/{}", service.namespace, service.name))
+        let name = match track.service.checked_sub(first) {
+            Some(at) => id_of(changes.workloads[at].after),
+            None => eco_format!("{}/{}", service.namespace, service.name),
+        };
+        (service.api, name)
     };
-    let component = |track: &Track| track.component.map(ComponentKind::as_str);
+    // A workload that no operator writes is its own owner.
+    let workload = |track: &Track| match track.part {
+        Part::Pods => name(track).1,
+        Part::Component(_) | Part::Groups => track.name.clone(),
+    };
     let is_new = |track: &&mut Track| matches!(track.begins, Begins::Nothing);
     let new: BTreeSet<(Api, EcoString)> =
         tracks.iter_mut().filter(is_new).map(|track| name(track)).collect();
-    // Other workloads that did not exist before; changes of the existing ones are not simulated.
-    let before: BTreeSet<EcoString> = ground
-        .before
-        .iter()
-        .flat_map(|(before, _)| &before.claims)
-        .filter(|claim| !claim.api.is_of_operator())
-        .map(|claim| claim.name().clone())
-        .collect();
+    // Other workloads that did not exist before, or that are refused or paused there. Those whose pods
+    // run create what is missing themselves.
+    let existing = ground.before.iter().flat_map(|(before, _)| &before.claims);
+    let existing = existing.filter(|claim| !claim.api.is_of_operator());
+    let mut before: BTreeSet<EcoString> = existing.map(|claim| claim.service.clone()).collect();
+    let begun = tracks.iter().filter(|track| !matches!(track.begins, Begins::Nothing));
+    before.extend(begun.filter(|track| track.part == Part::Pods).map(|track| name(track).1));
     let catalog = &ground.world.catalog;
     ground.arriving =
         // What runs is part of the state before: nothing is taken over here.
@@ -408,9 +475,10 @@ fn settle_tracks(
             semantics,
             &ground.cluster,
             |(api, namespace, name)| {
-                let name = eco_format!("{namespace}/{name}");
-                let is_operators = api.is_of_operator();
-                if is_operators { new.contains(&(api, name)) } else { !before.contains(&name) }
+                if !api.is_of_operator() {
+                    return !before.contains(name);
+                }
+                new.contains(&(api, eco_format!("{namespace}/{name}")))
             },
             Size::Below(i32::MIN),
         );
@@ -443,8 +511,8 @@ fn settle_tracks(
         };
         for track in tracks.iter_mut().filter(|track| matches!(track.begins, Begins::With(_))) {
             let (api, service) = name(track);
-            track.settled = before.find(api, &service, component(track), &track.name);
-            let at = other.find(api, &service, component(track), &track.name);
+            track.settled = before.find(api, &service, track.part.claimed(), &workload(track));
+            let at = other.find(api, &service, track.part.claimed(), &workload(track));
             let waited =
                 |at| Waited { pods: others::waited(track, other, &bound, at), on_same_nodes };
             track.waited = at.map(waited);
@@ -453,7 +521,7 @@ fn settle_tracks(
     }
     for track in tracks.iter_mut().filter(is_new) {
         let (api, service) = name(track);
-        track.arrives = ground.arriving.find(api, &service, component(track), &track.name);
+        track.arrives = ground.arriving.find(api, &service, track.part.claimed(), &workload(track));
     }
 }
 
@@ -466,7 +534,9 @@ fn alone(
     if cluster.is_like(&earlier.catalog) {
         return None;
     }
-    let cluster = Cluster::new(&earlier.catalog);
+    let rolling = &cluster.rolling;
+    let mut cluster = Cluster::new(&earlier.catalog);
+    cluster.rolling.clone_from(rolling);
     let all = Workloads::of(&earlier.catalog, semantics, &cluster, |_| true);
     let placed = all.settle(&[]);
     Some((all, placed))

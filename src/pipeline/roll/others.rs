@@ -6,7 +6,8 @@
 //! priority are left out, so a fleet of one priority costs nothing.
 
 use super::outcome::{ComponentRollout, RollEnd, RollStage, Stuck};
-use super::track::{Begins, Kind, Track};
+use super::plain::is_simulated_kind;
+use super::track::{Begins, Kind, Part, Track};
 use super::{Ground, ServiceRollout};
 use crate::api::Api;
 use crate::catalog::Catalog;
@@ -17,7 +18,7 @@ use crate::pipeline::running::{Creator, OwnerName};
 use crate::pipeline::together::adopted::Jobs;
 use crate::pipeline::together::claims::Claim;
 use crate::pipeline::together::settled::{Ground as Cluster, Workloads, keeping};
-use crate::pipeline::together::{counted_objects, workloads};
+use crate::pipeline::together::{counted_kinds, counted_objects, workloads};
 use crate::rollout::{Keeping, KeptPod, PodPhase, WorkloadId, World};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,6 +54,8 @@ impl Kind {
         let pods = match self {
             Self::Deployment(spec) | Self::Knative(spec) => vec![&spec.revision.pod],
             Self::Groups(spec) => vec![&spec.revision.leader, &spec.revision.worker],
+            Self::Stateful(spec) => vec![spec.pod()],
+            Self::Daemons(spec) => vec![&spec.pod],
             Self::Serving(kind) => kind.pods().collect(),
             Self::Ray | Self::Refused(_) => Vec::new(),
         };
@@ -230,6 +233,40 @@ pub(super) fn displaced(world: &World, kept: &[Kept]) -> Vec<Displaced> {
     kept.iter().filter_map(one).collect()
 }
 
+/// The workloads that are new, whose controllers are not simulated, and whose pods have no node or are
+/// refused.
+pub(super) fn unplaced(world: &World, ground: &Ground<'_>, arrived: &[Slots]) -> Vec<Displaced> {
+    // Where the running pods are the state before, what waits is not new.
+    if ground.before.is_none() {
+        return Vec::new();
+    }
+    let scheduler = world.scheduler();
+    let claims = ground.arriving.claims.iter().zip(arrived);
+    let is_wanted = |claim: &Claim| {
+        let kind = OwnerName::of(&claim.service).kind;
+        !claim.api.is_of_operator() && !kind.is_some_and(is_simulated_kind)
+    };
+    let one = |(claim, slots): (&Claim, &Slots)| {
+        let owner = claim.service.clone();
+        if let Some(refused) = &claim.refused {
+            let (pods, devices, message) = refused.parts();
+            return Some(Displaced { owner, pods, devices, message, end: RollEnd::Stuck });
+        }
+        let pods = slots.iter().flatten().filter_map(|slot| slot.pod);
+        let waiting: Vec<PodId> =
+            pods.filter(|pod| world.phase(*pod) == PodPhase::Pending).collect();
+        let why = scheduler.rejection(*waiting.first()?);
+        Some(Displaced {
+            owner,
+            pods: waiting.len(),
+            devices: waiting.iter().map(|pod| gpus(scheduler.template_of(*pod))).sum(),
+            message: why.map(|rejection| rejection.message.clone()).unwrap_or_default(),
+            end: RollEnd::Stuck,
+        })
+    };
+    claims.filter(|(claim, _)| is_wanted(claim)).filter_map(one).collect()
+}
+
 /// Pods of these workloads without a node, before and now.
 pub(super) fn waiting(world: &World, kept: &[Kept]) -> (usize, usize) {
     let before = kept.iter().flat_map(|item| &item.had_node).filter(|had| !**had).count();
@@ -262,20 +299,17 @@ pub(super) fn waited(
 ) -> i64 {
     let item = &workloads.fleet.workloads[at.0];
     let counts_groups = matches!(&track.begins, Begins::With(Kind::Groups(_) | Kind::Serving(_)));
+    let counts_all = counts_groups || track.part == Part::Pods;
     let replicas = item.replicas.iter().zip(&bound[at.0]);
     let waiting = replicas.map(|(replica, bound)| {
         let pods = replica.pods.iter().zip(bound).filter(|(template, is_bound)| {
-            !**is_bound && (counts_groups || item.wanted(**template) == at.1)
+            !**is_bound && (counts_all || item.wanted(**template) == at.1)
         });
         let pods = pods.count();
         if counts_groups { pods.min(1) } else { pods }
     });
     i64::try_from(waiting.sum::<usize>()).unwrap_or(i64::MAX)
 }
-
-/// The kinds of workloads that have pods of their own.
-const KINDS: [&str; 6] =
-    ["Deployment", "ReplicaSet", "StatefulSet", "Job", "LeaderWorkerSet", "RayCluster"];
 
 impl Displaced {
     /// The same of these pods as [`super::end::keep_waiting`].
@@ -292,7 +326,10 @@ impl Displaced {
         let component = ComponentRollout {
             component: "pods",
             name: name.into(),
-            kind: KINDS.into_iter().find(|item| Some(*item) == kind).unwrap_or("-"),
+            kind: counted_kinds()
+                .map(|(_, name, _)| name)
+                .find(|name| Some(*name) == kind)
+                .unwrap_or("-"),
             strategy: "-",
             max_surge: 0,
             max_unavailable: 0,
@@ -304,6 +341,7 @@ impl Displaced {
             lowest_ready: 0,
             peak_gpus: self.devices,
             replaced: 0,
+            new_template: false,
             fix: Vec::new(),
         };
         ServiceRollout {

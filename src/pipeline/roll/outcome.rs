@@ -19,6 +19,12 @@ pub enum RollEnd {
     Waits,
     /// Nothing changes, and pods that had a node before have none.
     Displaced,
+    /// A Deployment that is paused: its pods keep the template that they have.
+    Paused,
+    /// `updateStrategy: OnDelete`: a pod keeps its template until it is deleted.
+    OnDelete,
+    /// What its controller does is not simulated.
+    NotJudged,
 }
 
 impl RollEnd {
@@ -36,6 +42,9 @@ impl RollEnd {
             Self::NothingToDo => "nothing-to-do",
             Self::Waits => "waits",
             Self::Displaced => "no-longer-fits",
+            Self::Paused => "paused",
+            Self::OnDelete => "on-delete",
+            Self::NotJudged => "not-judged",
         }
     }
 }
@@ -86,13 +95,14 @@ pub struct Stuck {
 /// The rollout of a component.
 #[derive(Clone, Debug)]
 pub struct ComponentRollout {
-    /// The component; `groups` for a ModelServing.
+    /// The component; `groups` for a ModelServing, `pods` for a workload that no operator writes.
     pub component: &'static str,
     /// Name of the workload.
     pub name: EcoString,
-    /// `Deployment`, `LeaderWorkerSet`, `Knative`, `RayCluster` or `ModelServing`.
+    /// `Deployment`, `LeaderWorkerSet`, `Knative`, `RayCluster` or `ModelServing`; the kind of a workload
+    /// that no operator writes.
     pub kind: &'static str,
-    /// `RollingUpdate` or `Recreate`; for a ModelServing, the type of its rollout strategy.
+    /// `RollingUpdate`, `Recreate` or `OnDelete`; for a ModelServing, the type of its rollout strategy.
     pub strategy: &'static str,
     /// Maximum number of pods or groups beyond the replicas.
     pub max_surge: i64,
@@ -112,6 +122,8 @@ pub struct ComponentRollout {
     pub peak_gpus: i64,
     /// Number of running pods that the change replaces.
     pub replaced: usize,
+    /// The template is another one than that of the state before.
+    pub new_template: bool,
     /// Edits that complete it.
     pub fix: Vec<Fix>,
 }

@@ -5,19 +5,18 @@ use super::others::{self, Displaced, Kept};
 use super::outcome::{ComponentRollout, RollEnd};
 use super::serving::Coupled;
 use super::stages::Watched;
-use super::track::{Begins, Kind, Placed, Track};
+use super::track::{Begins, Kind, Part, Placed, Track};
 use super::{Ground, end, queues, stages};
 use crate::api::serving_names;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{Slot, Slots, Workload};
-use crate::cluster::schedule::{First, PodId, TemplateId};
+use crate::cluster::schedule::{First, NodeId, PodId, TemplateId};
 use crate::pipeline::together::settled::Workloads;
 use crate::rollout::{
     DeploymentSpec, GroupRevision, Revision, StageOf, Start, Strategy, WorkloadId, World,
 };
-use crate::tree::covers;
 use ecow::{EcoString, eco_format};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// A safeguard against endless simulations: no update takes this many stages.
@@ -117,11 +116,13 @@ pub(super) fn play(
     let ends = all.map(|((track, placed), watched)| end::outcome(&world, track, &placed, watched));
     let mut rollouts: Vec<ComponentRollout> = ends.collect();
     let mut displaced = others::displaced(&world, &kept);
+    let new = others::unplaced(&world, ground, &arrived);
     let others = others::waiting(&world, &kept);
     if !end::is_shorter(tracks, &rollouts, others) {
         end::keep_waiting(&mut rollouts);
         displaced.iter_mut().for_each(Displaced::keep_waiting);
     }
+    displaced.extend(new);
     Simulated { rollouts, met, most, displaced }
 }
 
@@ -215,9 +216,14 @@ fn start(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Starte
         .iter()
         .map(|track| match &track.begins {
             Begins::With(kind) => {
-                let pods =
-                    track.settled.map(|at| SettledPods { workloads: before, slots: &slots, at });
-                let mut placed = settled_in(&mut world, kind, pods, queues::is_known(ground));
+                let whole = track.part == Part::Pods;
+                let pods = track.settled.map(|at| SettledPods {
+                    workloads: before,
+                    slots: &slots,
+                    at,
+                    whole,
+                });
+                let mut placed = settled_in(&mut world, ground, kind, pods);
                 placed.same = is_same(track, kind);
                 placed
             }
@@ -235,6 +241,17 @@ fn start(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Starte
 fn is_same(track: &Track, before: &Kind) -> bool {
     match (&track.after, before) {
         (Some(Kind::Serving(after)), Kind::Serving(before)) => after.is_same(before),
+        // Its controller begins to roll.
+        (Some(Kind::Deployment(after)), Kind::Deployment(before))
+            if before.paused && !after.paused =>
+        {
+            false
+        }
+        (Some(Kind::Stateful(after)), Kind::Stateful(before))
+            if after.partition() != before.partition() || after.first != before.first =>
+        {
+            false
+        }
         (Some(after), before) => after.version().is_some() && after.version() == before.version(),
         (None, _) => false,
     }
@@ -246,6 +263,8 @@ struct SettledPods<'a> {
     slots: &'a [Slots],
     /// The workload of the fleet, and the template.
     at: (usize, usize),
+    /// The pods of all its templates are of one workload.
+    whole: bool,
 }
 
 impl SettledPods<'_> {
@@ -267,10 +286,29 @@ impl SettledPods<'_> {
         )
     }
 
+    fn counts(&self, template: usize) -> bool {
+        self.whole || template == self.at.1
+    }
+
     /// The pods of the template.
     fn of_template(&self) -> Vec<PodId> {
-        let entries = self.all().filter(|(_, _, template, _)| *template == self.at.1);
+        let entries = self.all().filter(|(_, _, template, _)| self.counts(*template));
         entries.filter_map(|(.., slot)| slot.pod).collect()
+    }
+
+    /// Ordinal and pod of a StatefulSet: the ordinals of pods that ran are in their names, and the
+    /// others have the lowest ones that are free.
+    fn ordinals(&self, ground: &Ground<'_>, first: usize) -> Vec<(usize, PodId)> {
+        let all: Vec<(Option<usize>, PodId)> = self
+            .all()
+            .filter_map(|(.., slot)| {
+                let ran = slot.number.and_then(|number| ordinal(ground, number));
+                Some((ran, slot.pod?))
+            })
+            .collect();
+        let taken: BTreeSet<usize> = all.iter().filter_map(|(ordinal, _)| *ordinal).collect();
+        let mut free = (first..).filter(|ordinal| !taken.contains(ordinal));
+        all.into_iter().filter_map(|(ran, pod)| Some((ran.or_else(|| free.next())?, pod))).collect()
     }
 
     /// Pods of the template that may be created.
@@ -278,7 +316,7 @@ impl SettledPods<'_> {
         let workload = self.workload();
         let replicas = workload.replicas.iter().filter(|replica| !replica.held);
         let pods = replicas.flat_map(|replica| &replica.pods);
-        pods.filter(|template| workload.wanted(**template) == self.at.1).count()
+        pods.filter(|template| self.counts(workload.wanted(**template))).count()
     }
 
     /// Group, index in the group, and pod.
@@ -304,13 +342,19 @@ impl SettledPods<'_> {
     }
 }
 
+/// The ordinal of a pod of a StatefulSet of the input.
+fn ordinal(ground: &Ground<'_>, number: usize) -> Option<usize> {
+    ground.pod(number).object.id.name.rsplit('-').next()?.parse().ok()
+}
+
 /// Adds a workload whose pods a fleet placed.
 fn settled_in(
     world: &mut World,
+    ground: &Ground<'_>,
     kind: &Kind,
     pods: Option<SettledPods<'_>>,
-    is_queued: bool,
 ) -> Placed {
+    let is_queued = queues::is_known(ground);
     let mut placed = Placed::default();
     match kind {
         Kind::Deployment(spec) | Kind::Knative(spec) => {
@@ -335,6 +379,22 @@ fn settled_in(
             if !members.is_empty() {
                 world.adopt_groups(id, &revision, &members);
             }
+            placed.ids = vec![id];
+        }
+        Kind::Stateful(spec) => {
+            let id = world.deploy_stateful((**spec).clone());
+            let members = pods.map(|pods| pods.ordinals(ground, spec.first)).unwrap_or_default();
+            world.adopt_stateful(id, spec, &members);
+            placed.ids = vec![id];
+        }
+        Kind::Daemons(spec) => {
+            let pods = pods.map(|pods| pods.of_template()).unwrap_or_default();
+            let members: Vec<(NodeId, PodId)> = pods
+                .into_iter()
+                .filter_map(|pod| Some((stages::node_of(world, pod)?, pod)))
+                .collect();
+            let id = world.deploy_daemons((**spec).clone());
+            world.adopt_daemons(id, spec, &members);
             placed.ids = vec![id];
         }
         Kind::Serving(kind) => {
@@ -417,8 +477,9 @@ fn turn(
 ) {
     let created = matches!(track.begins, Begins::Nothing);
     if let (true, Some(kind), Some(at)) = (created, &track.after, track.arrives) {
-        let pods = SettledPods { workloads: &ground.arriving, slots: arrived, at };
-        *placed = settled_in(world, kind, Some(pods), queues::is_known(ground));
+        let whole = track.part == Part::Pods;
+        let pods = SettledPods { workloads: &ground.arriving, slots: arrived, at, whole };
+        *placed = settled_in(world, ground, kind, Some(pods));
         return;
     }
     // The pods may be older than the object of the input, so that `same` is known only from them.
@@ -468,11 +529,7 @@ fn begin(
     if let Some(placed) = begin_serving(ground, track, running) {
         return placed;
     }
-    // A running pod has the new version if its spec contains every field of the new template.
-    let is_new = |(at, _): &&(usize, PodId)| {
-        let spec = ground.pod(*at).object.node.get("spec");
-        spec.is_some_and(|spec| track.specs.iter().any(|wanted| covers(wanted, spec)))
-    };
+    let is_new = |(at, _): &&(usize, PodId)| track.is_current(ground.pod(*at));
     let runs = matches!(track.begins, Begins::Running);
     let (new, old): (Vec<_>, Vec<_>) = running.iter().partition(|pod| runs && is_new(pod));
     let kind = match &track.begins {
@@ -534,10 +591,46 @@ fn begin(
             }
             vec![id]
         }
+        Kind::Stateful(spec) => {
+            let of = |members: &[&(usize, PodId)]| -> Vec<(usize, PodId)> {
+                let all = members.iter();
+                all.filter_map(|(at, pod)| Some((ordinal(ground, *at)?, *pod))).collect()
+            };
+            let (old, new) = (of(&old), of(&new));
+            let last = old.iter().chain(&new).map(|(ordinal, _)| *ordinal).max();
+            // What is missing at the end is created by the change.
+            let replicas = last.map_or(0, |last| (last + 1).saturating_sub(spec.first));
+            let mut resting = spec.clone().resting();
+            resting.replicas = replicas;
+            let id = world.deploy_stateful(resting);
+            world.adopt_stateful(id, &spec, &old);
+            if let Some(Kind::Stateful(after)) = &track.after {
+                world.adopt_stateful(id, after, &new);
+            }
+            vec![id]
+        }
+        Kind::Daemons(spec) => {
+            let of = |world: &World, members: &[&(usize, PodId)]| -> Vec<(NodeId, PodId)> {
+                let pods = members.iter().map(|(_, pod)| *pod);
+                pods.filter_map(|pod| Some((stages::node_of(world, pod)?, pod))).collect()
+            };
+            let (old, new) = (of(world, &old), of(world, &new));
+            let id = world.deploy_daemons(spec.clone().resting());
+            world.adopt_daemons(id, &spec, &old);
+            if let Some(Kind::Daemons(after)) = &track.after {
+                world.adopt_daemons(id, after, &new);
+            }
+            vec![id]
+        }
         Kind::Ray | Kind::Serving(_) | Kind::Refused(_) => Vec::new(),
     };
     let replaced = old.iter().filter(|(at, _)| *at < first).count();
-    let same = same && (!runs || count(world, &ids) == wanted(track));
+    let desired = ids.first().and_then(|id| world.desired(*id));
+    let wanted = match desired.and_then(|desired| i64::try_from(desired).ok()) {
+        Some(desired) => desired,
+        None => wanted(track),
+    };
+    let same = same && (!runs || count(world, &ids) == wanted);
     Placed { ids, same, adopted: if runs { replaced } else { 0 }, ..Placed::default() }
 }
 
@@ -568,7 +661,7 @@ fn count(world: &World, ids: &[WorkloadId]) -> i64 {
     ids.iter()
         .filter_map(|id| world.stage_of(*id))
         .map(|stage| match stage {
-            StageOf::Deployment { old, new } => old.active() + new.active(),
+            StageOf::Pods { old, new } => old.active() + new.active(),
             StageOf::Groups { groups, .. } => i64::try_from(groups.len()).unwrap_or(i64::MAX),
         })
         .sum()
@@ -593,6 +686,14 @@ fn rename(kind: &mut Kind, ground: &Ground<'_>, running: &[(usize, PodId)]) {
             let worker = template(true).unwrap_or_else(|| Arc::clone(&spec.revision.worker));
             spec.revision =
                 GroupRevision { name: RUNNING.into(), leader, worker, ..spec.revision.clone() };
+        }
+        Kind::Stateful(spec) => {
+            let pod = template(false).unwrap_or_else(|| Arc::clone(spec.pod_mut()));
+            **spec = spec.clone().version(RUNNING.into(), pod);
+        }
+        Kind::Daemons(spec) => {
+            let pod = template(false).unwrap_or_else(|| Arc::clone(&spec.pod));
+            **spec = spec.clone().version(RUNNING.into(), pod);
         }
         Kind::Ray | Kind::Serving(_) | Kind::Refused(_) => {}
     }
@@ -635,6 +736,14 @@ fn change(world: &mut World, track: &Track, after: Option<&Kind>, placed: &mut P
                 None => placed.ids = vec![world.deploy_groups(spec.clone())],
             }
         }
+        (Some(Kind::Stateful(spec)), Some(id)) => world.change_stateful(id, (**spec).clone()),
+        (Some(Kind::Stateful(spec)), None) => {
+            placed.ids = vec![world.deploy_stateful((**spec).clone())];
+        }
+        (Some(Kind::Daemons(spec)), Some(id)) => world.change_daemons(id, (**spec).clone()),
+        (Some(Kind::Daemons(spec)), None) => {
+            placed.ids = vec![world.deploy_daemons((**spec).clone())];
+        }
         // If the revision is the same, it is only scaled.
         (Some(Kind::Knative(spec)), Some(id)) => {
             let deployment_spec = world.deployment_mut(id);
@@ -675,7 +784,7 @@ fn switch(world: &mut World, tracks: &[Track], placed: &[Placed]) -> bool {
         let (Some(Kind::Knative(spec)), [old, new]) = (&track.after, &placed.ids[..]) else {
             continue;
         };
-        let Some(StageOf::Deployment { new: counts, .. }) = world.stage_of(*new) else { continue };
+        let Some(StageOf::Pods { new: counts, .. }) = world.stage_of(*new) else { continue };
         // Knative moves the traffic when the new revision is ready, and only then lets the old one
         // go.
         if counts.ready >= spec.replicas

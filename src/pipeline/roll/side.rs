@@ -3,7 +3,7 @@
 use super::Ground;
 use super::changes::{Before, ServingChange};
 use super::serving::ServingKind;
-use super::track::{Begins, Kind, Track};
+use super::track::{Begins, Kind, Part, Track};
 use crate::api::{ComponentKind, Failure, ModelServing, Service};
 use crate::diag::Diagnostic;
 use crate::merge::history::Recorder;
@@ -16,7 +16,7 @@ use crate::pipeline::running::{Owner, RunningPods};
 use crate::quantity::IntOrPercent;
 use crate::rollout::{DeploymentSpec, Revision, Start, Strategy, revision_name};
 use crate::yaml::Node;
-use ecow::{EcoString, eco_format};
+use ecow::EcoString;
 
 /// A workload with its size and its rendered pod specs.
 #[derive(Clone, Debug)]
@@ -121,18 +121,12 @@ pub(super) fn render<'a>(
                 })
             }
         };
-        let pods = kind.pods();
-        let kind = if pods > MOST_PODS {
-            Kind::Refused(eco_format!("{pods} pods are not simulated; at most {MOST_PODS} are"))
-        } else {
-            kind
-        };
         let most = most(workload.component).filter(|_| scaled);
         RenderedWorkload {
             specs: specs(&workload),
             component: workload.component,
             name: workload.name,
-            kind,
+            kind: kind.limited(),
             most,
             resets: most.is_some() && !keeps_replicas,
         }
@@ -231,7 +225,7 @@ pub(super) fn tracks(
         };
         tracks.push(Track {
             service,
-            component: Some(workload.component),
+            part: Part::Component(workload.component),
             name: workload.name,
             begins,
             after: Some(workload.kind),
@@ -243,13 +237,14 @@ pub(super) fn tracks(
             arrives: None,
             specs: workload.specs,
             pods,
+            current: None,
         });
     }
     // Workloads that are only in `before` are deleted.
     for old in before.into_iter().flatten() {
         tracks.push(Track {
             service,
-            component: Some(old.component),
+            part: Part::Component(old.component),
             pods: pods(&old.name),
             name: old.name,
             begins: Begins::With(old.kind),
@@ -261,6 +256,7 @@ pub(super) fn tracks(
             waited: None,
             arrives: None,
             specs: old.specs,
+            current: None,
         });
     }
     tracks
@@ -312,7 +308,7 @@ pub(super) fn serving(
     };
     Some(Track {
         service: place,
-        component: None,
+        part: Part::Groups,
         name: serving.name().clone(),
         begins,
         after: change.after.map(|serving| kind(serving, after)),
@@ -324,6 +320,7 @@ pub(super) fn serving(
         arrives: None,
         specs: Vec::new(),
         pods,
+        current: None,
     })
 }
 

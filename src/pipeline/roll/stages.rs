@@ -2,7 +2,7 @@
 
 use super::outcome::RollStage;
 use super::track::{Begins, Kind, Placed, Track};
-use crate::cluster::schedule::{PodId, Scheduler};
+use crate::cluster::schedule::{NodeId, PodId, Scheduler};
 use crate::pipeline::built::gpus;
 use crate::rollout::{GroupMember, PodPhase, StageOf, Version, World};
 
@@ -22,6 +22,17 @@ impl Devices {
     }
 }
 
+/// The node that a pod of a DaemonSet is for.
+pub(super) fn node_of(world: &World, pod: PodId) -> Option<NodeId> {
+    let scheduler = world.scheduler();
+    let named = || {
+        let terms = scheduler.template_of(pod).node_terms.iter().flatten();
+        let mut names = terms.flat_map(|term| &term.names);
+        scheduler.node_id(&names.find(|(is_in, _)| *is_in)?.1)
+    };
+    scheduler.state(pod).node().or_else(named)
+}
+
 /// The current stage of a track.
 pub(super) fn stage(
     world: &World,
@@ -37,7 +48,7 @@ pub(super) fn stage(
     for (place, id) in placed.ids.iter().enumerate() {
         match world.stage_of(*id) {
             None => {}
-            Some(StageOf::Deployment { old, new }) => {
+            Some(StageOf::Pods { old, new }) => {
                 // Of two Knative revisions, the first is the old one.
                 let first = knative && place == 0 && placed.ids.len() > 1;
                 // A workload that is deleted has no new pods, although its spec is the current

@@ -89,7 +89,17 @@ impl Kind {
                 }
                 resize(workload, usize::try_from(kind.serving.replicas.value).unwrap_or(0));
             }
-            Self::Ray | Self::Refused(_) => {}
+            Self::Stateful(spec) => {
+                // With claims each ordinal has a template of its own, which no other number of
+                // replicas has.
+                if spec.claims.is_empty() {
+                    let any = std::sync::Arc::new(spec.any());
+                    workload.templates.iter_mut().for_each(|template| template.clone_from(&any));
+                }
+                resize(workload, spec.replicas);
+            }
+            // The update of a DaemonSet has no second step: its size is that of the nodes.
+            Self::Daemons(_) | Self::Ray | Self::Refused(_) => {}
         }
     }
 }

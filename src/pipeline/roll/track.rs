@@ -2,15 +2,24 @@
 
 use super::serving::{Coupled, ServingKind};
 use crate::api::ComponentKind;
-use crate::rollout::{DeploymentSpec, LeaderWorkerSetSpec, Revision, Start, WorkloadId};
+use crate::operators::servings::objects::MOST_PODS;
+use crate::pipeline::running::RunningPod;
+use crate::pipeline::together::claims::PODS;
+use crate::rollout::{
+    DaemonSetSpec, DeploymentSpec, LeaderWorkerSetSpec, Revision, Start, StatefulSetSpec,
+    WorkloadId,
+};
+use crate::tree::covers;
 use crate::yaml::Node;
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 
 /// A workload, as its controller reads it.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     Deployment(DeploymentSpec),
     Groups(LeaderWorkerSetSpec),
+    Stateful(Box<StatefulSetSpec>),
+    Daemons(Box<DaemonSetSpec>),
     /// Revisions, each a Deployment: the old one is removed when the new one is ready.
     Knative(DeploymentSpec),
     /// A RayCluster: no change replaces its pods.
@@ -33,6 +42,8 @@ impl Kind {
         match self {
             Self::Deployment(_) => "Deployment",
             Self::Groups(_) => "LeaderWorkerSet",
+            Self::Stateful(_) => "StatefulSet",
+            Self::Daemons(_) => "DaemonSet",
             Self::Knative(_) => "Knative",
             Self::Ray => "RayCluster",
             Self::Serving(_) => "ModelServing",
@@ -44,7 +55,12 @@ impl Kind {
     pub(super) fn revision(&self) -> Option<&Revision> {
         match self {
             Self::Deployment(spec) | Self::Knative(spec) => Some(&spec.revision),
-            Self::Groups(_) | Self::Ray | Self::Serving(_) | Self::Refused(_) => None,
+            Self::Groups(_)
+            | Self::Stateful(_)
+            | Self::Daemons(_)
+            | Self::Ray
+            | Self::Serving(_)
+            | Self::Refused(_) => None,
         }
     }
 
@@ -56,7 +72,19 @@ impl Kind {
                 let count = |number: usize| i128::try_from(number).unwrap_or(i128::MAX);
                 count(spec.replicas).saturating_mul(count(spec.revision.size))
             }
-            Self::Ray | Self::Serving(_) | Self::Refused(_) => 0,
+            Self::Stateful(spec) => i128::try_from(spec.replicas).unwrap_or(i128::MAX),
+            // Never more than there are nodes.
+            Self::Daemons(_) | Self::Ray | Self::Serving(_) | Self::Refused(_) => 0,
+        }
+    }
+
+    /// The workload, or that it has too many pods to simulate.
+    pub(super) fn limited(self) -> Self {
+        match self.pods() {
+            pods if pods > MOST_PODS => {
+                Self::Refused(eco_format!("{pods} pods are not simulated; at most {MOST_PODS} are"))
+            }
+            _ => self,
         }
     }
 
@@ -65,6 +93,8 @@ impl Kind {
         match self {
             Self::Deployment(spec) | Self::Knative(spec) => Some(spec.revision.start),
             Self::Groups(spec) => Some(spec.revision.start),
+            Self::Stateful(spec) => Some(spec.start),
+            Self::Daemons(spec) => Some(spec.start),
             Self::Ray | Self::Serving(_) | Self::Refused(_) => None,
         }
     }
@@ -74,11 +104,13 @@ impl Kind {
         match self {
             Self::Deployment(spec) | Self::Knative(spec) => spec.revision.start = start,
             Self::Groups(spec) => spec.revision.start = start,
+            Self::Stateful(spec) => spec.start = start,
+            Self::Daemons(spec) => spec.start = start,
             Self::Ray | Self::Serving(_) | Self::Refused(_) => {}
         }
     }
 
-    /// Revision name and size, the two values in which versions differ.
+    /// Revision name and size, the two values in which versions differ. Nodes give a DaemonSet its size.
     pub(super) fn version(&self) -> Option<(EcoString, i64)> {
         match self {
             Self::Deployment(spec) | Self::Knative(spec) => {
@@ -87,6 +119,10 @@ impl Kind {
             Self::Groups(spec) => {
                 Some((spec.revision.name.clone(), i64::try_from(spec.replicas).unwrap_or(i64::MAX)))
             }
+            Self::Stateful(spec) => {
+                Some((spec.revision().clone(), i64::try_from(spec.replicas).unwrap_or(i64::MAX)))
+            }
+            Self::Daemons(spec) => Some((spec.revision().clone(), 0)),
             Self::Ray | Self::Serving(_) | Self::Refused(_) => None,
         }
     }
@@ -102,13 +138,39 @@ pub(super) enum Begins {
     Running,
 }
 
+/// What the pods of a track are of its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A component of a service.
+    Component(ComponentKind),
+    /// The groups of a ModelServing.
+    Groups,
+    /// All pods of a workload that no operator writes.
+    Pods,
+}
+
+impl Part {
+    /// The component, as the placement of a fleet names it; `None` for groups.
+    pub(super) fn claimed(self) -> Option<&'static str> {
+        match self {
+            Self::Component(kind) => Some(kind.as_str()),
+            Self::Groups => None,
+            Self::Pods => Some(PODS),
+        }
+    }
+
+    /// The component, `groups` or `pods`.
+    pub(super) fn label(self) -> &'static str {
+        self.claimed().unwrap_or("groups")
+    }
+}
+
 /// A workload of a component, before and after the change.
 #[derive(Clone, Debug)]
 pub(super) struct Track {
     /// Index of its service in the changes.
     pub(super) service: usize,
-    /// `None` for a ModelServing: the change is tracked by groups.
-    pub(super) component: Option<ComponentKind>,
+    pub(super) part: Part,
     pub(super) name: EcoString,
     pub(super) begins: Begins,
     /// The workload after the change; `None` if it is deleted.
@@ -117,6 +179,9 @@ pub(super) struct Track {
     pub(super) specs: Vec<Node>,
     /// Indices of its running pods.
     pub(super) pods: Vec<usize>,
+    /// The label with the version of the template, where the status in the input says which value is
+    /// the current one.
+    pub(super) current: Option<(&'static str, EcoString)>,
     /// The workload to apply when `after` is complete.
     pub(super) then: Option<Kind>,
     /// An autoscaler sets the number of replicas of `after`.
@@ -145,9 +210,14 @@ impl Track {
         self.after.is_some()
     }
 
-    /// The component, or `groups` for a ModelServing.
-    pub(super) fn label(&self) -> &'static str {
-        self.component.map_or("groups", ComponentKind::as_str)
+    /// Whether a running pod is of the version that is applied: by its label, or because its spec
+    /// contains every field of the template.
+    pub(super) fn is_current(&self, pod: &RunningPod<'_>) -> bool {
+        if let Some((label, value)) = &self.current {
+            return pod.labels.get(*label) == Some(value);
+        }
+        let spec = pod.object.node.get("spec");
+        spec.is_some_and(|spec| self.specs.iter().any(|wanted| covers(wanted, spec)))
     }
 }
 

@@ -20,8 +20,7 @@ pub(super) fn adopt(
     claimed_pods: &mut BTreeSet<usize>,
     is_wanted: impl Fn(usize, &RunningPod<'_>) -> bool,
 ) -> usize {
-    let mut places: HashMap<EcoString, usize> =
-        plain.iter().enumerate().map(|(at, plain)| (group(&plain.id, None), at)).collect();
+    let mut places = places(plain);
     let mut gone = 0;
     for (number, pod) in running.all.iter().enumerate() {
         if claimed_pods.contains(&number) || pod.ends || !is_wanted(number, pod) {
@@ -37,41 +36,87 @@ pub(super) fn adopt(
             }
         };
         claimed_pods.insert(number);
-        let at = *places.entry(group(&id, pod.workload())).or_insert_with(|| {
-            let OwnerName { namespace, name, .. } = OwnerName::of(&id);
-            plain.push(PlainWorkload {
-                name: eco_format!("{namespace}/{name}"),
-                created: pod.object.created().map(Into::into),
-                workload: Workload::default(),
-                refused: None,
-                standing: 0,
-                queue: None,
-                gang: false,
-                id,
-            });
-            plain.len() - 1
-        });
-        let PlainWorkload { workload, standing, .. } = &mut plain[at];
-        let template = &templates[number];
-        let of_template = workload.templates.iter().position(|other| other == template);
-        let of_template = of_template.unwrap_or_else(|| {
-            workload.templates.push(Arc::clone(template));
-            workload.templates.len() - 1
-        });
-        workload.running.push(Running {
-            node: pod.node.clone(),
-            started: pod.started.clone(),
-            // Each pod is a replica of its own: how they belong together is not known from pods
-            // alone.
-            replica: Some(workload.replicas.len()),
-            template: of_template,
-            number,
-        });
-        workload.replicas.push(Replica { pods: vec![of_template], together: 0, held: false });
-        workload.runs_on = true;
-        *standing += 1;
+        take(plain, &mut places, id, (number, pod), &templates[number]);
     }
     gone
+}
+
+/// Makes the running pods of some workloads theirs, those of DaemonSets too.
+pub(super) fn adopt_rolling(
+    rolling: &BTreeSet<EcoString>,
+    plain: &mut Vec<PlainWorkload>,
+    running: &RunningPods<'_>,
+    templates: &[Arc<PodTemplate>],
+    claimed_pods: &mut BTreeSet<usize>,
+) {
+    if rolling.is_empty() {
+        return;
+    }
+    let mut places = places(plain);
+    for (number, pod) in running.all.iter().enumerate() {
+        if claimed_pods.contains(&number) || pod.ends {
+            continue;
+        }
+        let id = match pod.creator() {
+            Creator::Workload(id) => id,
+            Creator::Node => {
+                let name = pod.workload().unwrap_or_default();
+                eco_format!("DaemonSet/{}/{name}", pod.namespace())
+            }
+            Creator::Nobody => continue,
+        };
+        if rolling.contains(&id) {
+            claimed_pods.insert(number);
+            take(plain, &mut places, id, (number, pod), &templates[number]);
+        }
+    }
+}
+
+/// The places of workloads by their group.
+fn places(plain: &[PlainWorkload]) -> HashMap<EcoString, usize> {
+    plain.iter().enumerate().map(|(at, plain)| (group(&plain.id, None), at)).collect()
+}
+
+/// Makes a running pod one of the workload with an id.
+fn take(
+    plain: &mut Vec<PlainWorkload>,
+    places: &mut HashMap<EcoString, usize>,
+    id: EcoString,
+    (number, pod): (usize, &RunningPod<'_>),
+    template: &Arc<PodTemplate>,
+) {
+    let at = *places.entry(group(&id, pod.workload())).or_insert_with(|| {
+        let OwnerName { namespace, name, .. } = OwnerName::of(&id);
+        plain.push(PlainWorkload {
+            name: eco_format!("{namespace}/{name}"),
+            created: pod.object.created().map(Into::into),
+            workload: Workload::default(),
+            refused: None,
+            standing: 0,
+            queue: None,
+            gang: false,
+            id,
+        });
+        plain.len() - 1
+    });
+    let PlainWorkload { workload, standing, .. } = &mut plain[at];
+    let of_template = workload.templates.iter().position(|other| other == template);
+    let of_template = of_template.unwrap_or_else(|| {
+        workload.templates.push(Arc::clone(template));
+        workload.templates.len() - 1
+    });
+    workload.running.push(Running {
+        node: pod.node.clone(),
+        started: pod.started.clone(),
+        // Each pod is a replica of its own: how they belong together is not known from pods
+        // alone.
+        replica: Some(workload.replicas.len()),
+        template: of_template,
+        number,
+    });
+    workload.replicas.push(Replica { pods: vec![of_template], together: 0, held: false });
+    workload.runs_on = true;
+    *standing += 1;
 }
 
 /// The Jobs of an input. One that was not read may give up: an evicted pod counts against its

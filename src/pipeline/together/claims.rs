@@ -73,7 +73,7 @@ pub(crate) struct Refused {
 }
 
 /// The component of a workload that has none.
-pub(super) const PODS: &str = "pods";
+pub(in crate::pipeline) const PODS: &str = "pods";
 
 /// Maximum number of pods that are placed one by one.
 pub(super) const MOST_PODS: usize = 2_000_000;
@@ -95,6 +95,11 @@ impl Refused {
         let pods = workload.replicas.iter().flat_map(|replica| &replica.pods);
         let devices = pods.clone().map(|at| gpus(&workload.templates[*at])).sum();
         Self { devices, ..Self::invalid(message, pods.count()) }
+    }
+
+    /// Pods, the devices that these request, and why they are refused.
+    pub(in crate::pipeline) fn parts(&self) -> (usize, i64, EcoString) {
+        (self.pods, self.devices, self.message.clone())
     }
 
     pub(super) fn too_many(pods: usize) -> Self {

@@ -21,7 +21,7 @@ pub(in crate::pipeline) static POD: Rule = Rule {
 
 /// The queue that a workload of the input names.
 #[derive(Clone, Debug)]
-pub(super) struct PlainQueue {
+pub(in crate::pipeline) struct PlainQueue {
     /// Its name.
     pub(super) name: Field<EcoString>,
     /// Namespace.
@@ -77,7 +77,7 @@ static WHOLE: &[(&str, &[&str])] = &[
 
 impl PlainQueue {
     /// The queue of a workload with these labels of its pods, where queues are known.
-    pub(super) fn of(
+    pub(in crate::pipeline) fn of(
         catalog: &Catalog,
         object: &Object,
         group: &str,

@@ -33,6 +33,9 @@ pub(crate) struct Ground<'a> {
     pub(crate) templates: Vec<Arc<PodTemplate>>,
     /// The nodes.
     pub(crate) machines: Vec<Arc<Machine>>,
+    /// The workloads of no operator whose running pods are theirs, by id: they roll. Running pods of
+    /// other workloads hold their nodes.
+    pub(crate) rolling: BTreeSet<EcoString>,
 }
 
 impl<'a> Ground<'a> {
@@ -41,7 +44,8 @@ impl<'a> Ground<'a> {
         let context = PodContext::of(catalog);
         let running = RunningPods::new(catalog.others());
         let templates = running.templates(&context);
-        Self { catalog, context, running, templates, machines: nodes(catalog) }
+        let (machines, rolling) = (nodes(catalog), BTreeSet::new());
+        Self { catalog, context, running, templates, machines, rolling }
     }
 
     /// Whether another input has these nodes, and these pods on them or none at all.
@@ -101,7 +105,7 @@ pub(crate) enum Size {
     All(At),
 }
 
-/// The identity of the owner of pods.
+/// The identity of the owner of pods: of a workload without an operator the id in place of the name.
 pub(crate) type OwnerRef<'a> = (Api, &'a EcoString, &'a EcoString);
 
 impl Workloads {
@@ -159,11 +163,14 @@ impl Workloads {
             &[],
         );
         let mut plain: Vec<PlainWorkload> = plain.0;
-        plain.retain(|workload| {
-            let (namespace, name) = workload.name.split_once('/').unwrap_or(("", &workload.name));
-            is_wanted((Api::Cluster, &namespace.into(), &name.into()))
-        });
+        let is_wanted = |id: &EcoString| {
+            let OwnerName { namespace, .. } = OwnerName::of(id);
+            is_wanted((Api::Cluster, &namespace.into(), id))
+        };
+        plain.retain(|workload| is_wanted(&workload.id));
         let (running, templates) = (&ground.running, &ground.templates);
+        let rolling = ground.rolling.iter().filter(|id| is_wanted(id)).cloned().collect();
+        adopted::adopt_rolling(&rolling, &mut plain, running, templates, &mut claimed_pods);
         let jobs = adopted::Jobs::of(ground.catalog);
         match size {
             Size::All(_) => {

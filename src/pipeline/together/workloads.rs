@@ -224,14 +224,18 @@ pub fn refused_by_server(object: &Object) -> Vec<Diagnostic> {
     found
 }
 
-/// The pods of a workload that no server takes.
-fn unserved_pods(failure: &Failure, workload: &Workload) -> Refused {
-    let message = if failure.code == Code::ServerRefuses {
+/// Why no server takes a workload, as a sentence.
+pub(in crate::pipeline) fn unserved(failure: &Failure) -> EcoString {
+    if failure.code == Code::ServerRefuses {
         failure.message.as_str().into()
     } else {
         eco_format!("the API server refuses it: {}", failure.message)
-    };
-    Refused::created(message, workload)
+    }
+}
+
+/// The pods of a workload that no server takes.
+fn unserved_pods(failure: &Failure, workload: &Workload) -> Refused {
+    Refused::created(unserved(failure), workload)
 }
 
 /// Whether an object is a workload whose pods are counted beside those of services.
@@ -242,10 +246,10 @@ fn is_counted(object: &Object, row: Option<&Row>, services: &ServiceNames) -> bo
 }
 
 /// The workloads of a catalog whose pods are counted; the objects of `services` are not among them.
-pub fn counted_objects<'c>(
+pub fn counted_objects<'c, 's>(
     catalog: &'c Catalog,
-    services: &'c ServiceNames,
-) -> impl Iterator<Item = &'c Object> {
+    services: &'s ServiceNames,
+) -> impl Iterator<Item = &'c Object> + use<'c, 's> {
     catalog.others().iter().filter(move |object| {
         let row = row(object);
         row.is_some() && is_counted(object, row, services) && !catalog.is_copy(object)
@@ -253,7 +257,7 @@ pub fn counted_objects<'c>(
 }
 
 /// An object with other replicas.
-fn with_replicas(object: &Node, replicas: i64) -> Node {
+pub(in crate::pipeline) fn with_replicas(object: &Node, replicas: i64) -> Node {
     let mut node = object.clone();
     node.set(&path(&["spec", "replicas"]).0, Some(Node::int(replicas, object.origin)));
     node

@@ -133,10 +133,13 @@ impl Answer for View<'_> {
 fn capacity(capacity: &Capacity) -> Value {
     let room = |room: &Room| json!({ "verdict": room.verdict, "wanted": room.wanted, "pending": room.pending });
     let waits = |component: &Waits| json!({ "service": component.service.as_str(), "component": component.component.as_str(), "message": component.message.as_str() });
+    let is_workload = |waiting: &&Waits| OwnerName::of(&waiting.service).kind.is_some();
     let mut out = json!({
         "before": capacity.before.as_ref().map(room),
         "after": room(&capacity.after),
-        "stuck": capacity.stuck.as_ref().map(|all| all.iter().map(waits).collect::<Vec<_>>()),
+        "stuck": capacity.stuck.as_ref().map(|all| {
+            all.iter().filter(|waiting| !is_workload(waiting)).map(waits).collect::<Vec<_>>()
+        }),
         "order": capacity.order.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
     });
     let lists = [
@@ -151,13 +154,18 @@ fn capacity(capacity: &Capacity) -> Value {
     // Workloads without an operator have a list of their own: a reader of `service` finds services.
     let mut others = Vec::new();
     for (key, all) in lists {
-        let (workloads, services): (Vec<&Waits>, Vec<&Waits>) =
-            all.iter().partition(|waiting| OwnerName::of(&waiting.service).kind.is_some());
+        let (workloads, services): (Vec<&Waits>, Vec<&Waits>) = all.iter().partition(is_workload);
         if !services.is_empty() {
             out[key] = services.into_iter().map(waits).collect();
         }
         let other = |waiting: &Waits| json!({ "workload": waiting.service.as_str(), "list": key, "message": waiting.message.as_str() });
         others.extend(workloads.into_iter().map(other));
+    }
+    let stuck = capacity.stuck.iter().flatten().filter(is_workload);
+    others.extend(stuck.map(|waiting| json!({ "workload": waiting.service.as_str(), "list": "stuck", "message": waiting.message.as_str() })));
+    let changed: Vec<Value> = capacity.changed_workloads().map(|changed| json!({ "workload": changed.workload.as_str(), "end": changed.rollout.end.as_str(), "restarts": changed.restarts(), "lowestReady": changed.rollout.lowest_ready, "peakGpus": changed.rollout.peak_gpus })).collect();
+    if !changed.is_empty() {
+        out["workloads"] = changed.into();
     }
     if !others.is_empty() {
         out["otherWorkloads"] = others.into();

@@ -422,9 +422,14 @@ impl Rollout<'_> {
                 _ if self.incomplete => Cell::warn(format_args!(
                     "{name}: the update completes; a part of the input was not read"
                 )),
-                Some(RollEnd::Complete | RollEnd::NothingToDo) | None => {
-                    Cell::good(format_args!("{name}: the update completes"))
-                }
+                Some(
+                    RollEnd::Complete
+                    | RollEnd::NothingToDo
+                    | RollEnd::Paused
+                    | RollEnd::OnDelete
+                    | RollEnd::NotJudged,
+                )
+                | None => Cell::good(format_args!("{name}: the update completes")),
             },
         }
     }

@@ -101,7 +101,7 @@ fn tell(bench: &Bench) -> Value {
         .workloads
         .iter()
         .map(|(name, (id, _))| {
-            let Some(StageOf::Deployment { old, new }) = bench.world.stage_of(*id) else {
+            let Some(StageOf::Pods { old, new }) = bench.world.stage_of(*id) else {
                 panic!("{name} is a Deployment")
             };
             (name.clone(), json!({"old": counts(&old), "new": counts(&new)}))

@@ -74,11 +74,7 @@ fn compared(before: &World, after: &World, semantics: Semantics) -> Diff {
 }
 
 fn all(world: &World) -> State<'_> {
-    State {
-        world,
-        services: world.catalog.services().collect(),
-        servings: world.catalog.model_servings().iter().collect(),
-    }
+    State::all(world)
 }
 
 /// The output of a diff, without positions.

@@ -1,4 +1,4 @@
-//! `ome rollout --all`: every InferenceService and ModelServing, all changes at once.
+//! `ome rollout --all`: every InferenceService, ModelServing and other workload, all changes at once.
 
 use super::Args;
 use super::troubles::{self, Played};
@@ -39,7 +39,7 @@ pub(super) fn run(
     }
     if changes.is_empty() {
         return Err(session.not_found(
-            "no InferenceService and no ModelServing was read".into(),
+            "no InferenceService, no ModelServing and no other workload was read".into(),
             Some("load some with `-f`".into()),
         ));
     }
@@ -53,7 +53,12 @@ pub(super) fn of_running(
     serving: &ModelServing,
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
-    let now = State { world: &session.world, services: Vec::new(), servings: vec![serving] };
+    let now = State {
+        world: &session.world,
+        services: Vec::new(),
+        servings: vec![serving],
+        workloads: Vec::new(),
+    };
     simulate(args, session, &Changes::between(None, &now, session.semantics), &[], io)
 }
 
@@ -69,18 +74,15 @@ fn simulate(
         changes.services.iter().filter_map(|change| change.service(semantics)).collect();
     let servings: Vec<&ModelServing> =
         changes.servings.iter().filter_map(ServingChange::serving).collect();
-    let played = Played { services: &services, servings: &servings };
+    let played = Played { services: &services, servings: &servings, workload: None };
     let troubles = troubles::of(args, session, played)?;
     let Some(mut rolled) = roll(&session.world, semantics, changes, &troubles) else {
-        return Err(session.not_found(
-            "no Node in the input has `status.allocatable`, so nothing can be simulated".into(),
-            Some("load Nodes with `-f`: `kubectl get nodes -o yaml`".into()),
-        ));
+        return Err(super::no_nodes(session));
     };
     let deployment_under_test =
         rolled.iter_mut().flat_map(|service| std::mem::take(&mut service.diagnostics));
     let found = session.settle(deployment_under_test.collect::<Vec<_>>());
-    let (selected, selected_servings) = session.select_all(&[])?;
+    let State { services: selected, servings: selected_servings, .. } = state(session)?;
     let about = About::selected(session, &selected, &selected_servings, &found).every(true);
     let found = about.of(session, found);
     let outcome = session.outcome(&found, rolled.iter().any(|service| service.error.is_some()));
@@ -96,8 +98,13 @@ fn simulate(
     Ok(if view.stuck() + view.lost() > 0 { outcome.and(Outcome::No) } else { outcome })
 }
 
-/// Returns the selected services of a state.
+/// Returns the selected services and other workloads of a state.
 fn state(session: &Session) -> Result<State<'_>, Failure> {
-    let (services, servings) = session.select_all(&[])?;
-    Ok(State { world: &session.world, services, servings })
+    let workloads = session.plain_workloads();
+    let (services, servings) = match session.select_all(&[]) {
+        // A namespace may have other workloads alone.
+        Err(_) if !workloads.is_empty() => (Vec::new(), Vec::new()),
+        selected => selected?,
+    };
+    Ok(State { world: &session.world, services, servings, workloads })
 }

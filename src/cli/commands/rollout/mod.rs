@@ -4,6 +4,7 @@ mod all;
 mod service;
 mod serving;
 mod troubles;
+mod workload;
 
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
@@ -18,7 +19,8 @@ use std::path::{Path, PathBuf};
 
 /// Show what a change does to pods: in which order, with what capacity, and where it gets stuck.
 ///
-/// An InferenceService is simulated on the Nodes in the input, together with the running pods.
+/// An InferenceService, and a Deployment, StatefulSet, DaemonSet or LeaderWorkerSet of the input, is
+/// simulated on the Nodes in the input, together with the running pods.
 /// Without --from, the pods of the service in the input are the state before; without any, nothing
 /// exists before. With --all the whole fleet is simulated, all changes at the same time. Exit
 /// codes: 0 the new state is reached, 1 the input is invalid, 2 stuck.
@@ -26,11 +28,12 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) input: InputArgs,
-    /// ModelServing or InferenceService, as NAME or NAMESPACE/NAME.
+    /// ModelServing or InferenceService, as NAME or NAMESPACE/NAME; another workload as TYPE/NAME or
+    /// TYPE/NAMESPACE/NAME, with the types of kubectl: `deploy/web`, `sts/db`, `ds/agent`.
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all", add = crate::cli::complete::services())]
     name: Option<String>,
-    /// All InferenceServices and ModelServings together: the changed ones roll at the same time,
-    /// the others keep their pods.
+    /// All InferenceServices, ModelServings and other workloads together: the changed ones roll at the
+    /// same time, the others keep their pods.
     #[arg(long)]
     all: bool,
     /// The state before the change: a path, repeatable, applied one after the other, or a git
@@ -125,8 +128,19 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             return Err(ambiguous("InferenceServices", name, namespace));
         }
     }
-    let message = format!("no ModelServing or InferenceService `{name}`");
-    Err(session.not_found(message, Some(session.instead_of(name, true))))
+    match session.plain_workloads_named(name)[..] {
+        [] => Err(workload::unknown(&session, name)),
+        [object] => workload::run(args, &session, &earlier, object, io),
+        [first, second, ..] => Err(workload::ambiguous(name, first, second)),
+    }
+}
+
+/// Nothing can be simulated.
+fn no_nodes(session: &Session) -> Failure {
+    session.not_found(
+        "no Node in the input has `status.allocatable`, so nothing can be simulated".into(),
+        Some("load Nodes with `-f`: `kubectl get nodes -o yaml`".into()),
+    )
 }
 
 /// Whether a part of the input was not read, now or before the change.

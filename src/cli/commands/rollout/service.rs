@@ -90,7 +90,7 @@ pub(super) fn run(
             );
         };
         // Troubles are found for a list of this service alone.
-        let played = Played { services: &[service], servings: &[] };
+        let played = Played { services: &[service], servings: &[], workload: None };
         let mut options = troubles::of(args, session, played)?;
         for (at, ..) in &mut options.troubles {
             *at = only;

@@ -13,11 +13,16 @@ const SLOW: u32 = 4;
 /// The component name for all pods of a ModelServing.
 const GROUPS: &str = "groups";
 
+/// The component name for all pods of a workload that no operator writes.
+const PODS: &str = "pods";
+
 /// The possible names, in the order of the changes.
 #[derive(Clone, Copy)]
 pub(super) struct Played<'a> {
     pub(super) services: &'a [&'a Service],
     pub(super) servings: &'a [&'a ModelServing],
+    /// The place of a workload that no operator writes, where it is the only subject.
+    pub(super) workload: Option<usize>,
 }
 
 /// Reads the flags about simulated problems.
@@ -71,6 +76,14 @@ impl Played<'_> {
             });
         }
         let (service, component) = name.rsplit_once('/').unwrap_or(("", name));
+        if let Some(at) = self.workload {
+            if name == PODS {
+                return Ok(vec![(at, Target::Pods)]);
+            }
+            return Err(Failure::Usage(format!(
+                "`{flag} {name}`: write `{flag} {PODS}` for the new pods of the workload"
+            )));
+        }
         // Without the name of a service, the only one is meant.
         let only = service.is_empty() && self.services.len() + self.servings.len() == 1;
         let is_named = |object, namespace| only || session.is_named(service, object, namespace);

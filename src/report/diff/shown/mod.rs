@@ -5,12 +5,15 @@ mod group;
 
 use super::{View, edit};
 use crate::diff::{
-    Action, Capacity, Cost, Direction, Group, Note, ObjectChange, Pair, Room, Waits,
+    Action, Capacity, ChangedWorkload, Cost, Direction, Group, Note, ObjectChange, Pair, Room,
+    Summary, Waits,
 };
+use crate::pipeline::RollEnd;
 use crate::quantity::Count;
 use crate::report::accounting;
 use crate::report::cell::{Cell, Meaning};
 use crate::report::phrases::{first_of, plural};
+use crate::report::roll::unrolled;
 use crate::report::screen::printable;
 use ecow::EcoString;
 use group::group;
@@ -180,9 +183,10 @@ fn once<'a>(reported: &mut Vec<&'a str>, message: &'a str) -> Cow<'a, str> {
     message.into()
 }
 
-/// The effect of the change on the capacity of the nodes. Of services that are `refused` now and were
-/// not before, the pods that run stay and are not counted, so that nothing is confirmed then.
-fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, refused: usize) -> Vec<Cell> {
+/// The effect of the change on the capacity of the nodes. Of services that are newly `broken` the pods
+/// that run stay and are not counted, so that nothing is confirmed then.
+fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, summary: &Summary) -> Vec<Cell> {
+    let (refused, services) = (summary.broken, summary.restarts > 0);
     let mut out: Vec<Cell> = Vec::new();
     let (confirmed, but) = match refused {
         0 if capacity.after.verdict == "unknown" => {
@@ -195,6 +199,7 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, refused: usize) -
             (Meaning::Attention, but)
         }
     };
+    out.extend(changed_workloads(capacity));
     let mut reported: Vec<&str> = Vec::new();
     let mut listed = |meaning: Meaning, what: &str, all: &'c [Waits]| {
         let lines = all.iter().take(NAMES).map(|component| {
@@ -272,10 +277,18 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, refused: usize) -
             );
         }
     } else if capacity.restarts {
-        out.push(Cell::marked(
-            confirmed,
-            format_args!("all restarts complete at the same time on the nodes that were read{but}"),
-        ));
+        // Those of which something is open have lines of their own.
+        let open = capacity.changed_workloads().filter(|changed| is_open(changed)).count();
+        let all = if open == 0 { "all" } else { "all other" };
+        let confirms = open == 0 || open < capacity.changed_workloads().count() || services;
+        if confirms {
+            out.push(Cell::marked(
+                confirmed,
+                format_args!(
+                    "{all} restarts complete at the same time on the nodes that were read{but}"
+                ),
+            ));
+        }
     }
     out
 }
@@ -285,8 +298,7 @@ impl Shown {
     pub(super) fn of(view: &View<'_>, most: usize) -> Self {
         let summary = &view.diff.summary;
         let capacity = view.diff.capacity.as_ref();
-        let capacity =
-            capacity.map(|capacity| self::capacity(capacity, view.rollout, summary.broken));
+        let capacity = capacity.map(|capacity| self::capacity(capacity, view.rollout, summary));
         let mut capacity = capacity.unwrap_or_default();
         capacity.extend(still_refused(view));
         capacity.extend(accounting::not_compared(view.input).map(Cell::from));
@@ -372,10 +384,15 @@ fn note(note: &Note, way: Direction) -> ShownNote {
 fn headline(view: &View<'_>) -> String {
     let summary = &view.diff.summary;
     let mut parts = Vec::new();
-    if view.diff.groups.is_empty() {
-        parts.push("nothing changes".to_owned());
-    } else {
-        parts.push(format!("{} to change", plural(summary.changed, "service")));
+    let capacity = view.diff.capacity.as_ref();
+    let workloads = capacity.map_or(0, |capacity| capacity.changed_workloads().count());
+    match (view.diff.groups.is_empty(), workloads) {
+        (true, 0) => parts.push("nothing changes".to_owned()),
+        (true, _) => parts.push(format!("{} to change", plural(workloads, "workload"))),
+        (false, _) => parts.push(format!("{} to change", plural(summary.changed, "service"))),
+    }
+    if workloads > 0 && !view.diff.groups.is_empty() {
+        parts.push(format!("{} to change", plural(workloads, "other workload")));
     }
     for (number, word) in
         [(summary.added, "to add"), (summary.removed, "to remove"), (summary.refused, "refused")]
@@ -412,8 +429,8 @@ fn title(view: &View<'_>) -> Cell {
             1 => ends.push("1 restart gets stuck".to_owned()),
             more => ends.push(format!("{more} restarts get stuck")),
         }
-        waits = capacity.after.pending > 0;
-        if waits {
+        waits = capacity.after.pending > 0 || capacity.changed_workloads().any(is_open);
+        if capacity.after.pending > 0 {
             let wanted = plural(capacity.after.wanted, "pod");
             ends.push(format!("{} of {wanted} pending", capacity.after.pending));
         }
@@ -426,6 +443,36 @@ fn title(view: &View<'_>) -> Cell {
         // No ✓: a page of a diff confirms nothing about the rest.
         (false, false) => title.into(),
     }
+}
+
+/// Whether a workload that no operator writes may end otherwise than with its new version.
+fn is_open(changed: &ChangedWorkload) -> bool {
+    let open = [RollEnd::Depends, RollEnd::Paused, RollEnd::OnDelete, RollEnd::NotJudged];
+    open.contains(&changed.rollout.end)
+}
+
+/// The workloads that no operator writes, and that change: their names, and what is open about them.
+/// Those that get stuck or are not judged have lines of their own.
+fn changed_workloads(capacity: &Capacity) -> Vec<Cell> {
+    let all: Vec<&ChangedWorkload> = capacity.changed_workloads().collect();
+    let mut out = Vec::new();
+    if !all.is_empty() {
+        let names = all.iter().map(|changed| printable(&changed.workload));
+        let what = if all.len() == 1 { "workload changes" } else { "workloads change" };
+        out.push(format!("other {what}: {}", first_of(names, NAMES)).into());
+    }
+    for changed in all.into_iter().filter(|changed| is_open(changed)).take(NAMES) {
+        let name = printable(&changed.workload);
+        match changed.rollout.end {
+            RollEnd::Paused | RollEnd::OnDelete => {
+                let why = unrolled(&changed.rollout);
+                out.push(Cell::warn(format_args!("{name}: {why}")));
+            }
+            RollEnd::Depends => out.push(Cell::warn(format_args!("may get stuck: {name}"))),
+            _ => {}
+        }
+    }
+    out
 }
 
 fn gpus(gpus: &Pair<Count>) -> String {

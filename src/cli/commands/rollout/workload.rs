@@ -1,0 +1,128 @@
+//! `ome rollout` of a workload that no operator writes: a Deployment, StatefulSet, DaemonSet or
+//! LeaderWorkerSet of the input.
+
+use super::Args;
+use super::troubles::{self, Played};
+use crate::api::Object;
+use crate::cli::input::Session;
+use crate::cli::names;
+use crate::cli::relevant_findings::About;
+use crate::cli::service_selection::namespace_of;
+use crate::cli::{Failure, Io, Outcome};
+use crate::diag::nearest;
+use crate::pipeline::{Changes, State, is_simulated, roll};
+use crate::report::phrases::first_of;
+use crate::report::roll::{is_displaced, is_stuck};
+use crate::report::roll_all::{self, Displaced};
+use crate::report::roll_workload::Workload;
+use crate::schema::named;
+use std::collections::BTreeSet;
+
+/// How many names are where one is not found.
+const OFFERED: usize = 5;
+
+/// Plays the change of a workload and prints it.
+pub(super) fn run(
+    args: &Args,
+    session: &Session,
+    earlier: &[Session],
+    object: &Object,
+    io: &mut Io<'_>,
+) -> Result<Outcome, Failure> {
+    let name = shown(object);
+    if session.world.catalog.is_unfilled(object) {
+        let file = session.world.sources.get(object.span.source).name.to_string();
+        return Err(session.not_found(
+            format!("`{name}` has placeholders, so nothing is known of its rollout"),
+            Some(format!("fill them in: `envsubst < {file} | ome rollout {name} -f -`")),
+        ));
+    }
+    if !is_simulated(object) {
+        let plan = session.proposals().arguments("plan");
+        return Err(session.not_found(
+            format!("not judged: the update of a {} is not simulated", object.id.kind),
+            Some(format!("`ome plan{plan}` places its pods")),
+        ));
+    }
+    let now = State::all(&session.world);
+    let then = earlier.last().map(|before| State::all(&before.world));
+    let changes = Changes::between(then.as_ref(), &now, session.semantics);
+    let at = changes.workloads.iter().position(|change| std::ptr::eq(change.after, object));
+    let Some(at) = at else { return Err(unknown(session, &name)) };
+    let only = changes.services.len() + changes.servings.len() + at;
+    let played = Played { services: &[], servings: &[], workload: Some(only) };
+    let mut options = troubles::of(args, session, played)?;
+    options.only = Some(only);
+    let Some(mut rolled) = roll(&session.world, session.semantics, &changes, &options) else {
+        return Err(super::no_nodes(session));
+    };
+    let rollout = rolled.remove(only);
+    let displaced = roll_all::displaced(&rolled);
+    let found = session.settle([]);
+    let found = About::these(&session.world.catalog, [object]).of(session, found);
+    let view = Workload {
+        semantics: session.mode(),
+        kind: &object.id.kind,
+        rollout: &rollout,
+        displaced: &displaced,
+        incomplete: super::is_incomplete(session, earlier),
+        found: &found,
+        sources: &session.world.sources,
+    };
+    session.show(&view, args.output, &found, io)?;
+    let outcome = session.outcome(&found, false);
+    let is_no = is_stuck(&rollout.components)
+        || is_displaced(&rollout.components)
+        || displaced.iter().any(Displaced::is_loss);
+    Ok(if is_no { outcome.and(Outcome::No) } else { outcome })
+}
+
+/// `Deployment/ml/web`.
+fn shown(object: &Object) -> String {
+    format!("{}/{}/{}", object.id.kind, namespace_of(object), object.id.name)
+}
+
+/// A name that several workloads have.
+pub(super) fn ambiguous(name: &str, first: &Object, second: &Object) -> Failure {
+    Failure::NotFound {
+        message: format!("several workloads are named `{name}`"),
+        help: Some(format!("write `{}` or `{}`", shown(first), shown(second))),
+    }
+}
+
+/// A name that neither a service nor another workload has.
+pub(super) fn unknown(session: &Session, name: &str) -> Failure {
+    let (word, last) = (name.split('/').next().unwrap_or_default(), names::last(name));
+    let all = State::plain(&session.world);
+    let of_kind = |object: &&&Object| named(word).any(|schema| schema.kind == object.id.kind);
+    let kinds: BTreeSet<&str> = named(word).map(|schema| schema.kind).collect();
+    let is_kind =
+        name.contains('/') && !kinds.iter().all(|kind| crate::operators::is_service(kind));
+    if !is_kind {
+        let message = format!("no ModelServing, InferenceService or other workload `{name}`");
+        // A name without its kind may be that of another workload, misspelled.
+        let near = nearest(last, all.iter().map(|object| &*object.id.name));
+        let near = all.iter().find(|object| Some(&*object.id.name) == near);
+        let help = session.instead_of(name, true);
+        let help = match near {
+            Some(near) if !help.starts_with("did you mean") => {
+                format!("did you mean `{}`?", shown(near))
+            }
+            _ => help,
+        };
+        return session.not_found(message, Some(help));
+    }
+    let there: Vec<&&Object> = all.iter().filter(of_kind).collect();
+    let near = nearest(last, there.iter().map(|object| &*object.id.name));
+    let near = there.iter().find(|object| Some(&*object.id.name) == near);
+    let help = match (near, there.is_empty()) {
+        (Some(near), _) => format!("did you mean `{}`?", shown(near)),
+        (None, false) => {
+            let names: BTreeSet<String> = there.iter().map(|object| shown(object)).collect();
+            format!("the input has {}", first_of(names.into_iter(), OFFERED))
+        }
+        (None, true) => "load it with `-f`".to_owned(),
+    };
+    session
+        .not_found(format!("no {} `{name}`", kinds.into_iter().next().unwrap_or(word)), Some(help))
+}

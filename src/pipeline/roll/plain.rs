@@ -1,0 +1,381 @@
+//! Workloads of the input that no operator writes, as tracks of a simulation: Deployments,
+//! StatefulSets, DaemonSets and LeaderWorkerSets.
+//!
+//! In: an object of the input, before and after a change. Out: its track, or why its update is not
+//! simulated.
+
+use super::Ground;
+use super::changes::{Before, WorkloadChange};
+use super::outcome::{ComponentRollout, RollEnd, Stuck};
+use super::track::{Begins, Kind, Part, Track};
+use crate::api::{Object, was_in_cluster};
+use crate::catalog::Catalog;
+use crate::pipeline::autoscalers::{At, Autoscalers};
+use crate::pipeline::built::{PodContext, WorkloadKind, refused};
+use crate::pipeline::running::{Creator, RunningPod, RunningPods};
+use crate::pipeline::together::claims::PODS;
+use crate::pipeline::together::counted_kinds;
+use crate::pipeline::together::plain_queue::PlainQueue;
+use crate::pipeline::together::workloads::{id_of, unserved, with_replicas};
+use crate::tree::covers;
+use crate::yaml::{FieldPath, Node};
+use ecow::{EcoString, eco_format};
+use std::borrow::Cow;
+
+/// A state of the input, as far as it says how workloads are read.
+pub(super) struct Reader<'a> {
+    catalog: &'a Catalog,
+    autoscalers: Autoscalers,
+    context: &'a PodContext,
+}
+
+/// A workload that is read.
+struct Read {
+    kind: Kind,
+    /// Specs of its pods.
+    specs: Vec<Node>,
+    /// The most replicas, if an autoscaler sets their number.
+    most: Option<i64>,
+}
+
+/// The track of a changed workload.
+pub(super) enum Changed {
+    /// Nothing of it changes.
+    Nothing,
+    /// Its controller is simulated.
+    Track(Box<Track>),
+    /// Its controller is not simulated, for a reason.
+    NotSimulated(EcoString),
+}
+
+/// Groups and kinds whose controllers are simulated.
+const SIMULATED: [(&str, &str); 4] = [
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("apps", "DaemonSet"),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
+];
+
+/// Whether the controller of an object is simulated.
+pub fn is_simulated(object: &Object) -> bool {
+    SIMULATED.contains(&(object.group(), object.id.kind.as_str()))
+}
+
+/// The same of a kind of the workloads that are counted.
+pub(super) fn is_simulated_kind(kind: &str) -> bool {
+    SIMULATED.iter().any(|(_, simulated)| *simulated == kind)
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(catalog: &'a Catalog, context: &'a PodContext) -> Self {
+        Self { catalog, autoscalers: Autoscalers::of(catalog), context }
+    }
+
+    /// Reads an object with this template in the place of its own.
+    fn read(&self, object: &Object, template: Option<&Node>) -> Result<Read, EcoString> {
+        if self.catalog.is_unfilled(object) {
+            return Err("it has placeholders".into());
+        }
+        if PlainQueue::of(self.catalog, object, object.group(), None).is_some() {
+            return Err("its object names a queue of Kueue, which admits its new pods".into());
+        }
+        let namespace = object.id.scope.namespace().map(EcoString::as_str).unwrap_or_default();
+        let scaled = self.autoscalers.replicas(object, At::Min);
+        let mut node = Cow::Borrowed(&object.node);
+        if let Some(replicas) = scaled {
+            node = Cow::Owned(with_replicas(&node, replicas));
+        }
+        if let Some(template) = template {
+            node.to_mut().set(&field("template").0, Some(template.clone()));
+        }
+        let kind = match self.catalog.refused(object) {
+            Some(failure) => Kind::Refused(unserved(failure)),
+            None => self.kind(object, &node, namespace)?,
+        };
+        let most = scaled.and_then(|_| self.autoscalers.replicas(object, At::Max));
+        Ok(Read { kind: kind.limited(), specs: specs(object, &node), most })
+    }
+
+    /// A track with its workload replaced by that of another object.
+    pub(super) fn edited(&self, object: &Object, track: &Track) -> Option<Track> {
+        let Read { mut kind, specs, most } = self.read(object, None).ok()?;
+        kind.keep(track.pods.len(), most);
+        // The simulated problems of new pods stay the same.
+        if let Some(start) = track.after.as_ref().and_then(Kind::starts) {
+            kind.start(start);
+        }
+        Some(Track { after: Some(kind), specs, arrives: None, ..track.clone() })
+    }
+
+    fn kind(&self, object: &Object, node: &Node, namespace: &str) -> Result<Kind, EcoString> {
+        let empty = || Node::map(node.origin);
+        let read = match object.id.kind.as_str() {
+            "Deployment" => {
+                let spec = node.get("spec").cloned().unwrap_or_else(empty);
+                self.context.deployment(namespace, &object.id.name, &spec).map(Kind::of_built)
+            }
+            "StatefulSet" => self
+                .context
+                .stateful(namespace, node)
+                .map(|spec| Some(Kind::Stateful(Box::new(spec)))),
+            "DaemonSet" => self
+                .context
+                .daemons(namespace, node)
+                .map(|spec| Some(Kind::Daemons(Box::new(spec)))),
+            _ if !self.context.group_claims(namespace, node).is_empty() => {
+                return Err("the claims of its new pods are not simulated".into());
+            }
+            _ => self.context.groups(namespace, node).map(Kind::of_built),
+        };
+        match read {
+            Ok(Some(kind)) => Ok(kind),
+            Ok(None) => Err(not_simulated(object)),
+            Err(invalid) => Ok(Kind::Refused(refused(&invalid))),
+        }
+    }
+}
+
+impl Kind {
+    fn of_built(kind: WorkloadKind) -> Option<Self> {
+        match kind {
+            WorkloadKind::Deployment { spec, .. } => Some(Self::Deployment(spec)),
+            WorkloadKind::Groups(spec) => Some(Self::Groups(spec)),
+            WorkloadKind::Ray { .. } | WorkloadKind::Knative(_) => None,
+        }
+    }
+
+    /// An autoscaler keeps the pods that run, within its limits.
+    fn keep(&mut self, running: usize, most: Option<i64>) {
+        let (Some(most), 1..) = (most, running) else { return };
+        let running = i64::try_from(running).unwrap_or(i64::MAX).min(most);
+        match self {
+            Self::Deployment(spec) => spec.replicas = running.max(spec.replicas),
+            Self::Stateful(spec) => {
+                spec.replicas = usize::try_from(running).unwrap_or(0).max(spec.replicas);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn field(name: &str) -> FieldPath {
+    FieldPath::root().field("spec").field(name)
+}
+
+fn not_simulated(object: &Object) -> EcoString {
+    eco_format!("the update of a {} is not simulated", object.id.kind)
+}
+
+/// The specs of the pods of an object, as a pod that its controller creates has them.
+fn specs(object: &Object, node: &Node) -> Vec<Node> {
+    let paths: [&[&str]; 3] = [
+        &["spec", "template", "spec"],
+        &["spec", "leaderWorkerTemplate", "leaderTemplate", "spec"],
+        &["spec", "leaderWorkerTemplate", "workerTemplate", "spec"],
+    ];
+    let found = paths.iter().filter_map(|path| node.at(path).cloned());
+    found
+        .map(|mut spec| {
+            if object.id.kind == "DaemonSet" {
+                // The controller writes the node of the pod in its place
+                // (`ReplaceDaemonSetPodNodeNameNodeAffinity`).
+                spec.set(&FieldPath::root().field("affinity").0, None);
+            }
+            spec
+        })
+        .collect()
+}
+
+/// The label of pods with the version of their template, and its current value, by the status of an
+/// object whose controller has seen its last change.
+fn current(object: &Object, catalog: &Catalog) -> Option<(&'static str, EcoString)> {
+    let at = |path: &[&str]| object.node.at(path).and_then(Node::scalar_text);
+    let generation = at(&["metadata", "generation"])?;
+    if at(&["status", "observedGeneration"])? != generation {
+        return None;
+    }
+    match object.id.kind.as_str() {
+        "StatefulSet" => Some(("controller-revision-hash", at(&["status", "updateRevision"])?)),
+        // `IsPodUpdated` in pkg/controller/daemon/util/daemonset_util.go.
+        "DaemonSet" => {
+            let key = "deprecated.daemonset.template.generation";
+            Some(("pod-template-generation", at(&["metadata", "annotations", key])?))
+        }
+        "Deployment" => {
+            let key = "deployment.kubernetes.io/revision";
+            let revision = object.annotation(key)?.scalar_text()?;
+            let is_newest = |set: &&Object| {
+                let owners = set.metadata("ownerReferences").map(Node::items).unwrap_or_default();
+                let is_owner = |owner: &Node| {
+                    let is = |key: &str, value: &str| {
+                        owner.get(key).and_then(Node::as_str) == Some(value)
+                    };
+                    is("kind", "Deployment") && is("name", &object.id.name)
+                };
+                set.id.kind == "ReplicaSet"
+                    && set.id.scope == object.id.scope
+                    && owners.iter().any(is_owner)
+                    && set.annotation(key).and_then(Node::scalar_text).as_ref() == Some(&revision)
+            };
+            let newest = catalog.others().iter().find(is_newest)?;
+            let hash = newest.labels().get("pod-template-hash")?.scalar_text()?;
+            Some(("pod-template-hash", hash))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a pod of the input is one of a workload.
+fn is_of(pod: &RunningPod<'_>, object: &Object) -> bool {
+    if pod.namespace() != object.id.scope.namespace().map_or("", EcoString::as_str) {
+        return false;
+    }
+    match pod.creator() {
+        Creator::Workload(owner) => owner == id_of(object),
+        Creator::Node => {
+            object.id.kind == "DaemonSet" && pod.workload().as_ref() == Some(&object.id.name)
+        }
+        Creator::Nobody => false,
+    }
+}
+
+/// Indices of the pods of a workload.
+pub(super) fn pods(running: &RunningPods<'_>, object: &Object) -> Vec<usize> {
+    let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
+    let all = running.of_workload(&namespace, &object.id.name).iter().copied();
+    all.filter(|at| is_of(&running.all[*at], object)).collect()
+}
+
+/// The track of a workload at a place among the changes. `readers` are the states before and after.
+pub(super) fn changed(
+    place: usize,
+    change: &WorkloadChange<'_>,
+    readers: &[Reader<'_>; 2],
+    ground: &Ground<'_>,
+    pods: Vec<usize>,
+) -> Changed {
+    let object = change.after;
+    let earlier = match change.before {
+        Before::Applied(earlier) => earlier,
+        Before::Running => None,
+    };
+    // Another tool applies a manifest to what is in the cluster: the fields that only the server set
+    // stay.
+    let keeps = earlier.filter(|earlier| {
+        was_in_cluster(&earlier.node) && !was_in_cluster(&object.node) && {
+            let [now, then] = [object, earlier].map(|object| template(object));
+            now.zip(then).is_some_and(|(now, then)| covers(now, then))
+        }
+    });
+    if !is_simulated(object) {
+        let is_like = |earlier: &Object| {
+            let [now, then] = [object, earlier].map(|object| object.node.get("spec"));
+            now.zip(then).is_some_and(|(now, then)| covers(now, then))
+        };
+        return match earlier {
+            Some(earlier) if !is_like(earlier) => Changed::NotSimulated(not_simulated(object)),
+            _ => Changed::Nothing,
+        };
+    }
+    let [before, after] = readers;
+    let read = after.read(object, keeps.and_then(template));
+    let begins = earlier.map(|earlier| before.read(earlier, None)).transpose();
+    let (read, begins) = match (read, begins) {
+        (Ok(read), Ok(begins)) => (read, begins),
+        (Err(why), _) | (_, Err(why)) => return Changed::NotSimulated(why),
+    };
+    let Read { mut kind, specs, most } = read;
+    kind.keep(pods.len(), most);
+    let begins = match (begins, change.before) {
+        (Some(mut read), _) => {
+            read.kind.keep(pods.len(), read.most);
+            if !read.kind.is_like(&kind) {
+                return Changed::NotSimulated(not_simulated(object));
+            }
+            Begins::With(read.kind)
+        }
+        (None, Before::Running) if !pods.is_empty() => Begins::Running,
+        (None, _) => Begins::Nothing,
+    };
+    // Nothing exists before, and nothing afterwards.
+    let is_empty = kind.pods() == 0 && !matches!(kind, Kind::Daemons(_) | Kind::Refused(_));
+    if is_empty && matches!(begins, Begins::Nothing) {
+        return Changed::Nothing;
+    }
+    let mut track = Track {
+        service: place,
+        part: Part::Pods,
+        name: object.id.name.clone(),
+        begins,
+        after: Some(kind),
+        then: None,
+        scaled: most.is_some(),
+        resets: false,
+        settled: None,
+        waited: None,
+        arrives: None,
+        specs,
+        pods,
+        current: None,
+    };
+    if matches!(track.begins, Begins::Running) {
+        track.current = current(object, after.catalog);
+        if track.rests(ground) {
+            return Changed::Nothing;
+        }
+    }
+    Changed::Track(Box::new(track))
+}
+
+/// The template that makes the version of a workload.
+fn template(object: &Object) -> Option<&Node> {
+    object.node.at(&["spec", "template"])
+}
+
+impl Track {
+    /// Whether all running pods have the version that is applied, and none is missing.
+    fn rests(&self, ground: &Ground<'_>) -> bool {
+        let machines = &ground.cluster.machines;
+        let wanted = match &self.after {
+            Some(Kind::Daemons(spec)) => {
+                machines.iter().filter(|node| spec.pod.may_run_on(node)).count()
+            }
+            Some(kind) => usize::try_from(kind.pods()).unwrap_or(usize::MAX),
+            None => 0,
+        };
+        let rests = |at: &usize| *at < ground.first_waiting() && self.is_current(ground.pod(*at));
+        self.pods.len() == wanted && self.pods.iter().all(rests)
+    }
+}
+
+/// The rollout of a workload about which nothing is said.
+pub(super) fn not_judged(object: &Object, message: EcoString) -> ComponentRollout {
+    ComponentRollout {
+        component: PODS,
+        name: object.id.name.clone(),
+        kind: kind_name(object),
+        strategy: "-",
+        max_surge: 0,
+        max_unavailable: 0,
+        stages: Vec::new(),
+        waited: None,
+        end: RollEnd::NotJudged,
+        stuck: Some(Stuck { pod: object.id.name.clone(), message }),
+        lowest_ready: 0,
+        peak_gpus: 0,
+        replaced: 0,
+        new_template: false,
+        fix: Vec::new(),
+    }
+}
+
+/// The kind of a counted workload.
+pub(super) fn kind_name(object: &Object) -> &'static str {
+    let is = |(group, kind, _): &(&str, &str, String)| {
+        *kind == object.id.kind && *group == object.group()
+    };
+    counted_kinds().find(is).map_or("-", |(_, kind, _)| kind)
+}
+
+#[cfg(test)]
+mod tests;
