@@ -6,7 +6,12 @@ pub(crate) mod placements;
 pub(crate) mod rollouts;
 pub(crate) mod services;
 
-use crate::cluster::schedule::scheduler_recordings::{check, placements as recorded};
+use crate::cluster::schedule::scheduler_recordings::{Row, check, placements as recorded};
+
+/// Checks where the pods of all kinds of workloads go, with a change or without one.
+fn check_state(row: &Row) -> Result<(), String> {
+    if row.change.is_empty() { services::check(row) } else { rollouts::check_beside(row) }
+}
 
 #[test]
 fn placements_match_the_recorded_scheduler() {
@@ -15,27 +20,27 @@ fn placements_match_the_recorded_scheduler() {
 
 #[test]
 fn volumes_match_the_recordings() {
-    check("volumes", services::check);
+    check("volumes", check_state);
 }
 
 #[test]
 fn quotas_and_limits_match_the_recordings() {
-    check("quota", services::check);
+    check("quota", check_state);
 }
 
 #[test]
 fn claimed_devices_match_the_recordings() {
-    check("dra", services::check);
+    check("dra", check_state);
 }
 
 #[test]
 fn workloads_match_the_recordings() {
-    check("workloads", services::check);
+    check("workloads", check_state);
 }
 
 #[test]
 fn the_path_to_a_node_matches_the_recordings() {
-    check("path", services::check);
+    check("path", check_state);
 }
 
 #[test]

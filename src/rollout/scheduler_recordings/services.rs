@@ -2,7 +2,6 @@
 //! of workloads go, which ones are refused, and what becomes of claims and quotas.
 
 use super::bench::Bench;
-use super::rollouts;
 use crate::cluster::schedule::scheduler_recordings::{Row, text, ties};
 use crate::cluster::schedule::{First, PodId, PodState, TieBreak};
 use serde_json::{Map, Value, json};
@@ -342,11 +341,8 @@ fn steady(state: &Value) -> Value {
     recorded
 }
 
-/// Checks a scenario.
+/// Checks a scenario without a change.
 pub(super) fn check(row: &Row) -> Result<(), String> {
-    if !row.change.is_empty() {
-        return rollouts::check_beside(row);
-    }
     let value = play(row, &mut First);
     let differs = |expect: &Value| format!("\n  recorded {expect}\n  played   {value}");
     let expect = comparable(&row.expect);
