@@ -15,6 +15,7 @@ use crate::report::roll_all::{self, Displaced};
 use crate::report::{findings, roll, rollout};
 use ecow::EcoString;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 /// Plays the change of a ModelServing and prints it.
 pub(super) fn run(
@@ -30,19 +31,7 @@ pub(super) fn run(
                 .into(),
         ));
     }
-    let mut from = Vec::new();
-    for (before, path) in earlier.iter().zip(&args.from) {
-        let named = |serving: &&ModelServing| {
-            serving.name() == to.name() && serving.namespace == to.namespace
-        };
-        let Some(serving) = before.world.catalog.model_servings().iter().find(named) else {
-            return Err(before.not_found(
-                format!("no ModelServing `{}/{}` in {}", to.namespace, to.name(), path.display()),
-                Some("`--from` names the file of the state before".into()),
-            ));
-        };
-        from.push(Before { serving, costs: costs(before, &to.namespace) });
-    }
+    let from = states_before(args, earlier, to)?;
     // Every file is a change of the one before it; its findings are about that file.
     let refused = |at: usize, after: &ModelServing| {
         let before = at.checked_sub(1).and_then(|earlier| from.get(earlier));
@@ -76,33 +65,19 @@ pub(super) fn run(
         session.say(&found, io);
         return Ok(Outcome::CouldNot);
     }
-
-    let names = |given: &[String]| {
-        given
-            .iter()
-            .map(|name| EcoString::from(name.strip_prefix("pod/").unwrap_or(name)))
-            .collect()
-    };
     let scenario = Scenario {
         policy: session.serving_rules(),
         upgraded_from: None,
         from,
         to,
-        pending: names(&args.pending),
-        stuck: names(&args.stuck),
-        fail: names(&args.fail),
+        pending: pods_of(&args.pending),
+        stuck: pods_of(&args.stuck),
+        fail: pods_of(&args.fail),
         stagger: args.stagger,
     };
     let (mut outcome, findings) = play(&scenario);
     if let Some(unknown) = outcome.unknown.first() {
-        return Err(Failure::NotFound {
-            message: format!("`{}` has no pod `{unknown}` in this rollout", to.name()),
-            help: Some(format!(
-                "pods are named as `{}-0-{}-0-0`",
-                to.name(),
-                to.roles.first().map_or("ROLE", |role| role.name.value.as_str())
-            )),
-        });
+        return Err(no_pod(to, unknown));
     }
     let found = session.settle(findings.into_iter().chain(changed));
     let catalog = &session.world.catalog;
@@ -152,6 +127,41 @@ pub(super) fn run(
         || fits.is_some_and(|fits| fits.contains(&false));
     let ended = session.outcome(&found, false);
     Ok(if no { ended.and(Outcome::No) } else { ended })
+}
+
+/// The ModelServing in each of the states before.
+fn states_before<'s>(
+    args: &Args,
+    earlier: &'s [Session],
+    to: &ModelServing,
+) -> Result<Vec<Before<'s>>, Failure> {
+    let state = |(before, path): (&'s Session, &PathBuf)| {
+        let is_same = |serving: &&ModelServing| {
+            serving.name() == to.name() && serving.namespace == to.namespace
+        };
+        let serving = before.world.catalog.model_servings().iter().find(is_same);
+        let serving = serving.ok_or_else(|| {
+            before.not_found(
+                format!("no ModelServing `{}/{}` in {}", to.namespace, to.name(), path.display()),
+                Some("`--from` names the file of the state before".into()),
+            )
+        })?;
+        Ok(Before { serving, costs: costs(before, &to.namespace) })
+    };
+    earlier.iter().zip(&args.from).map(state).collect()
+}
+
+/// Names of pods without their kind.
+fn pods_of(given: &[String]) -> Vec<EcoString> {
+    given.iter().map(|name| name.strip_prefix("pod/").unwrap_or(name).into()).collect()
+}
+
+fn no_pod(serving: &ModelServing, pod: &str) -> Failure {
+    let role = serving.roles.first().map_or("ROLE", |role| role.name.value.as_str());
+    Failure::NotFound {
+        message: format!("`{}` has no pod `{pod}` in this rollout", serving.name()),
+        help: Some(format!("pods are named as `{}-0-{role}-0-0`", serving.name())),
+    }
 }
 
 /// The simulation of the whole input, as in `--all`: how this ModelServing ends, and what else loses
