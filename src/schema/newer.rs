@@ -14,6 +14,17 @@ pub struct Newer {
     pub since: &'static str,
 }
 
+/// Where the table names no release: the field is in a second set of CRDs of each release, which a
+/// cluster has or has not.
+const EXPERIMENTAL: &str = "experimental";
+
+impl Newer {
+    /// Whether no release tells whether a cluster has the field.
+    pub fn is_experimental(&self) -> bool {
+        self.since == EXPERIMENTAL
+    }
+}
+
 fn all() -> impl Iterator<Item = Newer> {
     table::lines(include_str!("tables/newer.txt")).filter_map(|line| {
         let mut words = line.split(' ');
@@ -53,5 +64,6 @@ mod tests {
             Some("1.36")
         );
         assert_eq!(at_path("spec.replicas"), None);
+        assert!(at_path("spec.rules[0].retry").is_some_and(|newer| newer.is_experimental()));
     }
 }

@@ -11,6 +11,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::quantity::{Quantity, Range};
 use crate::schema::hint;
 use crate::schema::newer::{self, Newer};
+use crate::schema::older::{self, Older};
 use crate::schema::types::{Definition, Field, Item, Object, Schema, Type};
 use crate::source::{SourceMap, Span};
 use crate::yaml::{Entry, FieldPath, Node, Segment, Value};
@@ -296,10 +297,15 @@ impl Check<'_> {
                     self.range(entry, node, field, place);
                 }
                 None if object.open => {}
-                None => match newer::field(definition.name, &entry.key) {
-                    Some(newer) => self.newer(entry, newer, place),
-                    None => self.unknown(entry, node, object, place),
-                },
+                None => {
+                    let newer = newer::field(definition.name, &entry.key);
+                    let older = older::field(definition.name, &entry.key);
+                    match (newer, older) {
+                        (Some(newer), _) => self.newer(entry, newer, place),
+                        (None, Some(older)) => self.older(entry, older, place),
+                        (None, None) => self.unknown(entry, node, object, place),
+                    }
+                }
             }
         }
         // A Go struct of Kubernetes has the zero value for an absent field; the server checks
@@ -313,6 +319,7 @@ impl Check<'_> {
                 field.needed()
                     && !holds(field.name, field.nullable)
                     && field.or.is_none_or(|other| !holds(other, false))
+                    && !older::names(definition.name, field.name).any(|name| holds(name, false))
             };
             // Of a status no server requires anything: it is what controllers have written so far.
             if !place.is_in("status") {
@@ -372,16 +379,38 @@ impl Check<'_> {
     fn newer(&mut self, entry: &Entry, newer: Newer, place: &Place<'_>) {
         let path = place.key(entry).path();
         let Newer { project, since, .. } = newer;
-        let finding = Diagnostic::new(
-            Code::NewerThanKnown,
-            format!("`{path}` is a field of {project} {since} and later"),
-        );
-        self.findings.push(
-            finding
-                .at(entry.key_origin.span().or_else(|| entry.node.origin.span()))
-                .path(path)
-                .help("nothing here reads it; an older release drops or refuses it"),
-        );
+        let place = entry.key_origin.span().or_else(|| entry.node.origin.span());
+        let finding = if newer.is_experimental() {
+            // Which CRDs a cluster has is in none of its objects.
+            Diagnostic::new(
+                Code::NewerThanKnown,
+                format!("`{path}` is a field of the experimental channel of {project}"),
+            )
+            .severity(Severity::Info)
+            .help("nothing here reads it; a cluster with the standard channel refuses it")
+        } else {
+            Diagnostic::new(
+                Code::NewerThanKnown,
+                format!("`{path}` is a field of {project} {since} and later"),
+            )
+            .help("nothing here reads it; an older release drops or refuses it")
+        };
+        self.findings.push(finding.at(place).path(path));
+    }
+
+    fn older(&mut self, entry: &Entry, older: Older, place: &Place<'_>) {
+        let path = place.key(entry).path();
+        let Older { project, until, now, field, .. } = older;
+        let message = format!("`{path}` is a field of {project} up to {until}, `{now}` since then");
+        let mut finding = Diagnostic::new(Code::RemovedField, message)
+            .severity(Severity::Warning)
+            .at(entry.key_origin.span().or_else(|| entry.node.origin.span()))
+            .path(path)
+            .help(format!("write `{now}` instead of `{field}` for a later release"));
+        if let Some(span) = entry.key_origin.span() {
+            finding = finding.fix(span, now);
+        }
+        self.findings.push(finding);
     }
 
     fn unknown(

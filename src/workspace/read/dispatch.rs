@@ -195,7 +195,9 @@ fn by_definition(
     found.retain(|finding| {
         let Some(path) = finding.path.as_deref() else { return true };
         match finding.code {
-            Code::UnknownField | Code::NewerThanKnown if definition.has(path) => {
+            Code::UnknownField | Code::NewerThanKnown | Code::RemovedField
+                if definition.has(path) =>
+            {
                 only_defined.push(path.to_owned());
                 false
             }

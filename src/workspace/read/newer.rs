@@ -8,20 +8,26 @@ use super::ReadOptions;
 use crate::api::{Api, Semantics};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::operators;
-use crate::schema::newer_at_path;
+use crate::schema::{newer_at_path, older_at_path};
 
 /// Grades findings of one document about fields that the schemas lack.
 pub(super) fn grade(found: &mut Vec<Diagnostic>, api: Api, server: bool, given: &ReadOptions) {
-    found.retain(|finding| finding.code != Code::NewerThanKnown || !is_followed(finding, given));
+    found.retain(|finding| match finding.code {
+        Code::NewerThanKnown | Code::RemovedField => !is_followed(finding, given),
+        _ => true,
+    });
     for finding in found.iter_mut() {
+        let path = finding.path.clone().unwrap_or_default();
         match finding.code {
             // The release that is followed drops such a field, and the object would not do what it
             // says.
-            Code::NewerThanKnown if server => {
-                let path = finding.path.clone().unwrap_or_default();
-                finding.code = Code::UnknownField;
-                finding.severity = Severity::Error;
-                finding.message = format!("unknown field `{path}`: {}", finding.message);
+            Code::NewerThanKnown
+                if server && newer_at_path(&path).is_none_or(|newer| !newer.is_experimental()) =>
+            {
+                make_unknown(finding, &path);
+            }
+            Code::RemovedField if server && older_at_path(&path).is_some() => {
+                make_unknown(finding, &path);
             }
             Code::UnknownField
                 if !server
@@ -38,6 +44,13 @@ pub(super) fn grade(found: &mut Vec<Diagnostic>, api: Api, server: bool, given: 
             _ => {}
         }
     }
+}
+
+/// Makes an error of a field of another release than the one that is followed.
+fn make_unknown(finding: &mut Diagnostic, path: &str) {
+    finding.code = Code::UnknownField;
+    finding.severity = Severity::Error;
+    finding.message = format!("unknown field `{path}`: {}", finding.message);
 }
 
 /// Grades findings of the objects that set up OpenShift AI: each of its releases has components of its
@@ -67,12 +80,17 @@ fn is_unmarked(finding: &Diagnostic) -> bool {
 
 /// Whether the release that is followed has the field.
 fn is_followed(finding: &Diagnostic, given: &ReadOptions) -> bool {
-    let Some(newer) = finding.path.as_deref().and_then(newer_at_path) else { return false };
+    let path = finding.path.as_deref().unwrap_or_default();
+    let (project, first, last) = match (newer_at_path(path), older_at_path(path)) {
+        (Some(newer), _) => (newer.project, Some(newer.since), None),
+        (None, Some(older)) => (older.project, None, Some(older.until)),
+        (None, None) => return false,
+    };
     let tags = |releases: Vec<crate::api::Release>| -> Vec<&'static str> {
         releases.into_iter().map(|release| release.tag).collect()
     };
     let Some((name, releases)) =
-        operators::known_releases().into_iter().find(|(name, _)| *name == newer.project)
+        operators::known_releases().into_iter().find(|(name, _)| *name == project)
     else {
         return false;
     };
@@ -87,9 +105,8 @@ fn is_followed(finding: &Diagnostic, given: &ReadOptions) -> bool {
     };
     let tags = tags(releases);
     let place = |tag: &str| tags.iter().position(|name| *name == tag);
-    match (followed.and_then(place), place(newer.since)) {
-        // A release that is not in the list has no order with the others.
-        (Some(followed), Some(since)) => followed >= since,
-        _ => false,
-    }
+    // A release that is not in the list has no order with the others.
+    let Some(followed) = followed.and_then(place) else { return false };
+    first.and_then(place).is_some_and(|first| followed >= first)
+        || last.and_then(place).is_some_and(|last| followed <= last)
 }
