@@ -15,6 +15,17 @@ fn is_key_of_secret(map: &Map) -> bool {
     names && map.iter().all(|entry| BESIDE.contains(&entry.key.as_str()))
 }
 
+/// Whether a field has the name of a key of a Secret, as values of charts have it beside the name of that
+/// Secret: `existingSecret`, or `masterkeySecretName` beside `masterkeySecretKey`.
+fn names_key_of_secret(map: &Map, key: &str) -> bool {
+    let is_key = key.ends_with("Key") && (key.starts_with("secret") || key.contains("Secret"));
+    let names = |entry: &Entry| {
+        let is_name = entry.key.starts_with("existingSecret") || entry.key.ends_with("SecretName");
+        is_name && entry.node.as_str().is_some_and(|name| !name.is_empty())
+    };
+    is_key && map.iter().any(names)
+}
+
 #[cfg(test)]
 mod kinds;
 mod names;
@@ -24,7 +35,7 @@ mod text;
 pub use source::{Secrets, masked};
 pub use text::{redacted, sentence};
 
-use crate::yaml::{FieldPath, Map, Node, Segment, Value};
+use crate::yaml::{Entry, FieldPath, Map, Node, Segment, Value};
 use names::Doubt;
 use std::borrow::Cow;
 
@@ -80,14 +91,16 @@ pub enum Place {
     Named(Doubt),
     /// The value of `curl --user`, whose password is hidden.
     User,
+    /// In `secretKeys` of a chart's values: names of keys of the Secret that is named beside it.
+    Keys,
 }
 
 /// Fields of a Secret that identify it, and are no secrets.
 const IDENTITY: [&str; 5] = ["apiVersion", "kind", "metadata", "type", "immutable"];
 
 /// Fields with which other objects name a Secret: of a Gateway's `certificateRefs`, an owner, a patch,
-/// a difference that Argo CD ignores.
-const REFERENCE: [&str; 21] = [
+/// a difference that Argo CD ignores, the values of a HelmRelease.
+const REFERENCE: [&str; 23] = [
     "annotationSelector",
     "apiVersion",
     "blockOwnerDeletion",
@@ -106,7 +119,9 @@ const REFERENCE: [&str; 21] = [
     "port",
     "resourceVersion",
     "sectionName",
+    "targetPath",
     "uid",
+    "valuesKey",
     "version",
     "weight",
 ];
@@ -155,11 +170,15 @@ impl Place {
                 })
         };
         let is_secret = || is_secret() && !is_reference(map);
+        let holds_keys =
+            key == "secretKeys" && map.get(key).is_some_and(|keys| keys.as_map().is_some());
         let named = match key {
             // Sums by which pods are restarted.
             _ if self == Self::Tags && key.starts_with("checksum/") => None,
             // The key of a Secret that is named beside it, or that an ExternalSecret fills.
             "secretKey" if is_key_of_secret(map) => None,
+            _ if names_key_of_secret(map, key) => None,
+            _ if self == Self::Keys || holds_keys => None,
             // Of a variable, the name that counts is in the field beside the value.
             "value" => text("name").and_then(names::of_variable),
             // The prefix of an annotation is a domain, whose words say nothing about the value.
@@ -173,6 +192,8 @@ impl Place {
             Self::Named(doubt)
         } else if matches!(key, "annotations" | "labels") {
             Self::Tags
+        } else if holds_keys {
+            Self::Keys
         } else {
             Self::Plain
         }
@@ -292,6 +313,14 @@ mod tests {
             (
                 "{s3: [{url: {secretName: s, secretKey: endpoint}}], data: [{secretKey: token, remoteRef: {key: a}}], own: {secretKey: abc}, both: {secretName: s, accessKey: abc, secretKey: abc}}",
                 r#"{"s3":[{"url":{"secretName":"s","secretKey":"endpoint"}}],"data":[{"secretKey":"token","remoteRef":{"key":"a"}}],"own":{"secretKey":"•••"},"both":{"secretName":"s","accessKey":"•••","secretKey":"•••"}}"#,
+            ),
+            (
+                "{valuesFrom: [{kind: Secret, name: s, valuesKey: API_KEY, targetPath: auth.apiKey}], sp: {headersToExtAuth: [cookie]}, args: [--auth, password]}",
+                r#"{"valuesFrom":[{"kind":"Secret","name":"s","valuesKey":"API_KEY","targetPath":"auth.apiKey"}],"sp":{"headersToExtAuth":["cookie"]},"args":["--auth","password"]}"#,
+            ),
+            (
+                "{masterkeySecretName: s, masterkeySecretKey: masterkey, own: {masterkeySecretKey: abc}, oidc: {existingSecret: s, secretKey: client-secret, password: abc}, none: {existingSecret: '', secretKey: abc}, secretKeys: {adminSecretKey: admin}}",
+                r#"{"masterkeySecretName":"s","masterkeySecretKey":"masterkey","own":{"masterkeySecretKey":"•••"},"oidc":{"existingSecret":"s","secretKey":"client-secret","password":"•••"},"none":{"existingSecret":"","secretKey":"•••"},"secretKeys":{"adminSecretKey":"admin"}}"#,
             ),
             (
                 r#"{data: {c.json: '{"accessKey": "abc", "host": "x"}'}, uri: "https://me:abc@host/x", tolerations: [{key: nvidia.com/gpu, value: a}], spread: [{topologyKey: host}]}"#,

@@ -19,7 +19,7 @@ pub enum Doubt {
 }
 
 /// Values of names that end with `auth`, and are none.
-const MODES: [&str; 24] = [
+const MODES: [&str; 25] = [
     "anonymous",
     "auto",
     "basic",
@@ -41,6 +41,7 @@ const MODES: [&str; 24] = [
     "off",
     "oidc",
     "on",
+    "password",
     "saml",
     "token",
     "yes",
@@ -268,6 +269,8 @@ fn ending(words: &[&str]) -> Option<Doubt> {
         "pass" | "sas" => Some(Doubt::None),
         // Alone these words mean other things: `PWD` is a directory.
         "pwd" | "salt" | "sig" if !rest.is_empty() => Some(Doubt::None),
+        // Lists of header names: `headersToExtAuth` of Envoy Gateway.
+        "auth" if rest.first() == Some(&"headers") => None,
         "auth" => Some(Doubt::Mode),
         word if word.starts_with("licen") => Some(Doubt::Random),
         word if word.strip_suffix("pass").is_some_and(behind) => Some(Doubt::None),
