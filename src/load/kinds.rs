@@ -258,10 +258,15 @@ pub fn whose(api_version: &str, kind: &str) -> Whose {
     }
 }
 
+/// By how many letters a misspelled kind is longer or shorter.
+const MOST_LETTERS: usize = 3;
+
 /// Whether a kind is one of a group with a complete list, or a misspelling of one.
 fn is_nearly_of_a_group(kind: &str) -> bool {
     let kinds = || GROUPS.iter().flat_map(|group| group.kinds).copied();
-    kinds().any(|listed| listed == kind) || nearest(kind, kinds()).is_some()
+    // A kind that only contains another is no misspelling: `ExtensionServiceConfig` of Talos Linux.
+    let is_slip = |near: &str| near.len().abs_diff(kind.len()) <= MOST_LETTERS;
+    kinds().any(|listed| listed == kind) || nearest(kind, kinds()).is_some_and(is_slip)
 }
 
 /// The group of an operator that an unknown group of a document with this kind may be a misspelling
@@ -745,6 +750,7 @@ mod tests {
             // Documents of Talos Linux.
             ("v1alpha1", "HostnameConfig", "NoObject"),
             ("v1alpha1", "OOMConfig", "NoObject"),
+            ("v1alpha1", "ExtensionServiceConfig", "NoObject"),
             ("v1alpha1", "InferenceService", "UnknownKind"),
             ("v1beta1", "ServingRuntimes", "UnknownKind"),
             ("v2", "Node", "UnknownVersion"),

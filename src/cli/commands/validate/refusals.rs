@@ -113,7 +113,13 @@ fn soften(found: &mut Vec<Diagnostic>, object: &Object, session: &Session) {
         lower_in_tree(found, source);
     }
     let Some(kustomized) = &source.kustomized else { return };
-    found.retain(|finding| !is_filled_by_labels(finding, kustomized));
+    // The namespace transformer names a Namespace.
+    let is_named = |finding: &Diagnostic| {
+        kustomized.names_namespace
+            && object.id.kind == "Namespace"
+            && finding.path.as_deref() == Some("metadata.name")
+    };
+    found.retain(|finding| !is_filled_by_labels(finding, kustomized) && !is_named(finding));
     for finding in found.iter_mut().filter(|_| kustomized.patches) {
         leave_to_overlay(finding, kustomized);
     }
@@ -199,6 +205,8 @@ mod tests {
                 "apiVersion: v1\nkind: Service\nmetadata: {{name: s}}\nspec: {{clusterIP: '{address}', ports: [{{port: 80}}]}}\n"
             )
         };
+        let unnamed = "apiVersion: v1\nkind: Namespace\nmetadata: {name: _}\n";
+        let names = "namespace: media\nresources: [n.yaml]\n";
         let (wrong, open) = (service("10.0.0.300"), service("{PREFIX}.16"));
         for (path, files, code, refused) in [
             ("{d.yaml}", &[("d.yaml", JOB)][..], 2, true),
@@ -209,6 +217,7 @@ mod tests {
             ("{s.yaml}", &[("s.yaml", &wrong)], 2, true),
             ("{.}", &[("s.yaml", &wrong)], 0, true),
             ("{.}", &[("s.yaml", &open)], 0, false),
+            ("{.}", &[("n.yaml", unnamed), ("kustomization.yaml", names)], 0, false),
         ] {
             let ran = ome_on(&format!("validate {path} --semantics controller -o json"), files);
             assert_eq!(ran.code, code, "{path} {files:?}: {}{}", ran.out, ran.err);
