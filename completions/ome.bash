@@ -383,7 +383,7 @@ _ome() {
                     return 0
                     ;;
                 --source)
-                    COMPREPLY=($(compgen -W "builtin user" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "builtin user template" -- "${cur}"))
                     return 0
                     ;;
                 --api)

@@ -1163,7 +1163,8 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 model\t'BaseModels and ClusterBaseModels'
 accelerator\t'AcceleratorClasses'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l source -d 'Only built-in objects, or only your own' -r -f -a "builtin\t'Embedded in the binary'
-user\t'Read'"
+user\t'Read'
+template\t'In an OpenShift Template that was read'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l api -d 'Only objects of this API' -r -f -a "ome\t''
 kserve\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l engine -d 'Only built-in runtimes of this engine' -r -f -a "sglang\t''

@@ -34,6 +34,7 @@ pub(crate) fn object(
         span: Span { source: SourceId(0), start: 0, end: 0 },
         builtin: false,
         reported: true,
+        template: None,
     }
 }
 

@@ -48,7 +48,7 @@ pub use model_serving::{
     RolloutType, Topology,
 };
 pub(crate) use object::was_in_cluster;
-pub use object::{Api, Field, Object, ObjectRef, SET_BY_SERVER, Scope};
+pub use object::{Api, Field, Object, ObjectRef, SET_BY_SERVER, Scope, Template, name_of_shown};
 pub use reading::{Owned, PerReading, Views};
 pub use release::{Follow, Knowledge, Release, Semantics};
 pub use runtime::{

@@ -4,6 +4,7 @@ use crate::source::Span;
 use crate::yaml::{Map, Node, Origin};
 use ecow::{EcoString, eco_format};
 use std::fmt;
+use std::sync::Arc;
 
 /// Metadata that a server sets.
 pub const SET_BY_SERVER: [&str; 6] =
@@ -160,6 +161,27 @@ pub struct Object {
     pub builtin: bool,
     /// False when its file is read as context only.
     pub reported: bool,
+    /// The OpenShift Template that has it in its `objects`: a cluster has it once that is processed.
+    pub template: Option<Arc<Template>>,
+}
+
+/// An OpenShift Template.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Template {
+    /// Its name.
+    pub name: EcoString,
+    /// The file that it is in.
+    pub file: Arc<str>,
+}
+
+/// What stands before the names of objects that no manifest of the input creates.
+const BUILTIN: &str = "builtin:";
+const TEMPLATE: &str = "template:";
+
+/// Returns the name of an object by the name that pages show.
+pub fn name_of_shown(shown: &str) -> &str {
+    let name = shown.strip_prefix(BUILTIN).or_else(|| shown.strip_prefix(TEMPLATE));
+    name.unwrap_or(shown)
 }
 
 impl Object {
@@ -203,9 +225,23 @@ impl Object {
         self.metadata("name").and_then(|name| name.origin.span()).unwrap_or(self.span)
     }
 
-    /// Returns the name for output: `builtin:NAME` for a built-in object.
+    /// Returns the name for output: `builtin:NAME` for a built-in object, `template:NAME` for one of an
+    /// OpenShift Template.
     pub fn shown_name(&self) -> EcoString {
-        if self.builtin { eco_format!("builtin:{}", self.id.name) } else { self.id.name.clone() }
+        match (self.builtin, &self.template) {
+            (true, _) => eco_format!("{BUILTIN}{}", self.id.name),
+            (false, Some(_)) => eco_format!("{TEMPLATE}{}", self.id.name),
+            (false, None) => self.id.name.clone(),
+        }
+    }
+
+    /// Returns where it comes from, as JSON has it.
+    pub fn source(&self) -> &'static str {
+        match (self.builtin, &self.template) {
+            (true, _) => "builtin",
+            (false, Some(_)) => "template",
+            (false, None) => "user",
+        }
     }
 
     /// Returns `namespace/name` or `name`.

@@ -63,7 +63,8 @@ impl RuntimeSet {
             object.id.name == name
                 && object.id.scope != Scope::Cluster
                 && !object.builtin
-                && object.metadata("namespace").is_none()
+                // `oc process` drops the namespaces that objects of a Template set.
+                && (object.metadata("namespace").is_none() || object.template.is_some())
         })
     }
 

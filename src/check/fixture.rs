@@ -72,6 +72,7 @@ pub(crate) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
             span: node.origin.span().expect("read from a text"),
             builtin: false,
             reported: true,
+            template: None,
             node,
         };
         change(&mut object);

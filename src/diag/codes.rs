@@ -437,6 +437,8 @@ codes! {
         "an object that a service refers to was not read"
     ClassNotRead "class-not-read" Finding Info
         "a PriorityClass, RuntimeClass or StorageClass that pods name is not in the input"
+    TemplateNotProcessed "template-not-processed" Finding Warning
+        "the chosen runtime is an object of an OpenShift Template"
     PresetsNotRead "presets-not-read" Finding Error
         "a configuration that KServe ships and merges into the service was not read"
     CanaryRuntime "canary-runtime" Finding Warning

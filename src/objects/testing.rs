@@ -53,6 +53,7 @@ pub(crate) fn service(object: &str) -> Service {
             span: Span { source: SourceId(0), start: 0, end: 0 },
             builtin: false,
             reported: true,
+            template: None,
         },
         namespace,
         model: None,

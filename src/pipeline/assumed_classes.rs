@@ -47,10 +47,12 @@ impl PodContext {
 const NEEDS: &str = ", and a cluster without it creates no pods of ";
 const CLAIMS: &str = ", and a cluster without it makes no volumes for ";
 
-/// Makes one note of those about a class.
-pub fn classes_together(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let (notes, mut found): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|finding| finding.code == Code::ClassNotRead);
+/// Makes one note of those about a class, and of those about a runtime of a Template.
+pub fn notes_together(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let is_note = |finding: &Diagnostic| {
+        matches!(finding.code, Code::ClassNotRead | Code::TemplateNotProcessed)
+    };
+    let (notes, mut found): (Vec<_>, Vec<_>) = found.into_iter().partition(is_note);
     // By the sentence up to the object that it names, which is at its end.
     let mut classes: BTreeMap<String, Diagnostic> = BTreeMap::new();
     for note in notes {

@@ -15,6 +15,7 @@ pub(crate) mod counted_object;
 pub(crate) mod difference;
 pub(crate) mod drain;
 pub(crate) mod engines;
+mod from_templates;
 pub(crate) mod leaves;
 pub(crate) mod matrix;
 pub(crate) mod merged;

@@ -508,6 +508,9 @@ impl<'a> Planner<'a> {
             }
         }
         diagnostics.extend(built.diagnostics);
+        if followed && error.is_none() {
+            diagnostics.extend(super::from_templates::note(service, &resolution));
+        }
         // Pods of the other mode are dropped at once: both of a large fleet would not fit into
         // memory.
         let built = built.built.filter(|_| followed);

@@ -3,7 +3,7 @@
 //! Only the runtime is edited; the service is edited if it names another runtime, or if the runtime
 //! is built in, which nobody edits. The result is verified: the decision is computed again with the edited object.
 
-use crate::api::{Field, Object, Runtime, RuntimeRef, Scope, Service};
+use crate::api::{Field, Object, Runtime, RuntimeRef, Scope, Service, name_of_shown};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{Attribute, Candidate, DecidedBy, Edit, Reason, Verdict};
 use crate::diag::Diagnostic;
@@ -326,9 +326,9 @@ fn outrank(
 }
 
 /// The runtime that a name refers to for a service: in its namespace, then in the cluster, then
-/// anywhere. The displayed name of a built-in runtime (`builtin:NAME`) is accepted too.
+/// anywhere. The name that pages show (`builtin:NAME`) is accepted too.
 pub fn named<'a>(runtimes: &'a RuntimeSet, service: &Service, name: &str) -> Option<&'a Runtime> {
-    let name = name.strip_prefix("builtin:").unwrap_or(name);
+    let name = name_of_shown(name);
     runtimes
         .get(&Scope::Namespace(service.namespace.clone()), name)
         .or_else(|| runtimes.get(&Scope::Cluster, name))

@@ -1,7 +1,7 @@
 //! What becomes of each object of the input, as JSON and as one line.
 
 use crate::source::SourceMap;
-use crate::workspace::accounting::{InputRow, NAMED, names};
+use crate::workspace::accounting::{self, Handling, InputRow, NAMED, names};
 use ecow::EcoString;
 use serde_json::{Map, Value, json};
 
@@ -98,30 +98,32 @@ fn by_kind<'r>(rows: impl Iterator<Item = &'r InputRow>) -> Vec<InputRow> {
             continue;
         };
         input_row.count += row.count;
+        input_row.requesting += row.requesting;
         let room = NAMED.saturating_sub(input_row.examples.len());
         input_row.examples.extend(row.examples.iter().take(room).cloned());
-        for (device, count) in &row.devices {
-            *input_row.devices.entry(device.clone()).or_default() += count;
-        }
+        accounting::add(&mut input_row.devices, row.devices.clone());
     }
     merged
 }
 
-/// What is not planned and what is not counted, in one line; `None` if that is nothing.
-pub fn line(rows: &[InputRow]) -> Option<String> {
+/// What is not planned and what is not counted, in one line; `None` if that is nothing. Workloads are
+/// counted where there are nodes to place them on.
+pub fn line(rows: &[InputRow], has_nodes: bool) -> Option<String> {
     let (passed, others): (Vec<&InputRow>, Vec<&InputRow>) =
         rows.iter().partition(|row| row.is_passed_over());
     let passed: Vec<String> = by_kind(passed.into_iter()).iter().map(names).collect();
     // Pods of planned services are counted with their services.
     let uncounted = others.into_iter().filter(|row| row.requests_uncounted_devices());
-    let uncounted: Vec<String> = by_kind(uncounted)
-        .iter()
-        .map(|row| {
-            let devices: Vec<&str> = row.devices.keys().map(EcoString::as_str).collect();
-            format!("{} {} (requests {})", row.count, row.kind, devices.join(", "))
-        })
-        .collect();
-    let parts: Vec<String> = [("not planned", passed), ("not counted", uncounted)]
+    let uncounted = requests(uncounted);
+    let is_unplaced =
+        |row: &&InputRow| row.handling == Handling::Workload && !row.devices.is_empty();
+    let unplaced = requests(rows.iter().filter(|row| !has_nodes && is_unplaced(row)));
+    let parts = [
+        ("not planned", passed),
+        ("not counted", uncounted),
+        ("not counted without nodes", unplaced),
+    ];
+    let parts: Vec<String> = parts
         .into_iter()
         .filter(|(_, names)| !names.is_empty())
         .map(|(what, names)| format!("{what}: {}", names.join(", ")))
@@ -135,10 +137,18 @@ pub fn line(rows: &[InputRow]) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}{convert}", parts.join(" · ")))
 }
 
+/// The kinds of rows with the devices that they request.
+fn requests<'r>(rows: impl Iterator<Item = &'r InputRow>) -> Vec<String> {
+    let of_kind = |row: &InputRow| {
+        let count = accounting::count_requesting(row);
+        format!("{count} (requests {})", accounting::requested(row))
+    };
+    by_kind(rows).iter().map(of_kind).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace::accounting::Handling;
 
     #[test]
     fn a_kind_of_two_groups_is_one_number() {
@@ -148,16 +158,24 @@ mod tests {
             count,
             handling: Handling::Workload,
             devices: [("nvidia.com/gpu".into(), 1)].into(),
+            requesting: count,
             examples: Vec::new(),
             kinds: [("Gateway".into(), 2), ("Job".into(), 1)].into(),
         };
         let rows = [row("batch/v1", "Job", 2), row("kai.example/v1", "Job", 3), row("", "*", 3)];
         assert_eq!(kinds(&rows).unwrap(), "the input has 6 Job (and 6 more), 2 Gateway");
+        assert_eq!(line(&rows[..2], true), None, "they are placed");
+        let text = line(&rows[..2], false).unwrap();
+        assert_eq!(text, "not counted without nodes: 5 Job (requests nvidia.com/gpu)");
         let rows = rows.map(|row| InputRow { handling: Handling::Unread, ..row });
-        let line = line(&rows[..2]).unwrap();
-        assert_eq!(line, "not counted: 5 Job (requests nvidia.com/gpu)");
+        let text = line(&rows[..2], true).unwrap();
+        assert_eq!(text, "not counted: 5 Job (requests nvidia.com/gpu)");
+        // Only those that request a device are told of.
+        let some = [InputRow { requesting: 1, ..rows[0].clone() }, rows[1].clone()];
+        let text = line(&some, true).unwrap();
+        assert_eq!(text, "not counted: 4 of 5 Job (requests nvidia.com/gpu)");
         let old = row("serving.kubeflow.org/v1beta1", "InferenceService", 1);
         let old = [InputRow { handling: Handling::Unread, devices: [].into(), ..old }];
-        assert!(super::line(&old).unwrap().contains("`ome convert` writes"));
+        assert!(line(&old, true).unwrap().contains("`ome convert` writes"));
     }
 }

@@ -36,6 +36,8 @@ pub enum ItemSource {
     Builtin,
     /// Read.
     User,
+    /// In an OpenShift Template that was read.
+    Template,
 }
 
 /// Which names a list shows.
@@ -103,7 +105,12 @@ impl<'a> Item<'a> {
 
     /// Where it comes from.
     pub fn source(&self) -> ItemSource {
-        if self.object().builtin { ItemSource::Builtin } else { ItemSource::User }
+        let object = self.object();
+        match (object.builtin, &object.template) {
+            (true, _) => ItemSource::Builtin,
+            (false, Some(_)) => ItemSource::Template,
+            (false, None) => ItemSource::User,
+        }
     }
 
     /// Order of lists: kind, namespace, name, byte order.
@@ -171,7 +178,7 @@ impl<'a> Item<'a> {
             "namespace": object.id.scope.namespace().map(EcoString::as_str),
             "name": object.id.name.as_str(),
             "api": object.api.as_str(),
-            "source": if object.builtin { "builtin" } else { "user" },
+            "source": object.source(),
             "release": object.builtin.then(|| self.release(world).unwrap_or("documents")),
             "overridesBuiltin": world.catalog.overrides_builtin(object),
             "file": self.path(world),
@@ -356,10 +363,8 @@ fn row(item: &Item<'_>, names: Names, world: &World) -> Vec<Cell> {
         },
         name,
         summary(item),
-        item.release(world).map_or_else(
-            || if object.builtin { "builtin".to_owned() } else { "user".to_owned() },
-            |release| format!("shipped by {release}"),
-        ),
+        item.release(world)
+            .map_or_else(|| object.source().to_owned(), |release| format!("shipped by {release}"),),
         world.sources.locate(object.name_span()).to_string(),
     ]
 }

@@ -341,7 +341,7 @@ pub(super) fn candidate(candidate: &Candidate<'_>, sources: &SourceMap) -> Value
     let object = &candidate.runtime.object;
     let mut out = reference(&object.id);
     out["verdict"] = candidate.verdict.as_str().into();
-    out["source"] = if object.builtin { "builtin".into() } else { "user".into() };
+    out["source"] = object.source().into();
     out["at"] = sources.locate(object.name_span()).to_string().into();
     if let Some(rank) = &candidate.rank {
         // A score is shown only where an entry gave one; 0 would look like a bad score.

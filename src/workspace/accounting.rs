@@ -73,7 +73,9 @@ pub struct InputRow {
     pub handling: Handling,
     /// Devices in their pod templates, each template once.
     pub devices: BTreeMap<EcoString, i64>,
-    /// At most three of them.
+    /// How many of them request devices.
+    pub requesting: usize,
+    /// At most three of them; of a kind that nothing counts, those that request devices first.
     pub examples: Vec<Example>,
     /// In the row of all other kinds, how many there are of each.
     pub kinds: BTreeMap<EcoString, usize>,
@@ -139,6 +141,7 @@ impl Accounting {
             count: 0,
             handling,
             devices: BTreeMap::new(),
+            requesting: 0,
             examples: Vec::new(),
             kinds: BTreeMap::new(),
         });
@@ -149,17 +152,25 @@ impl Accounting {
         // Pods of planned services are counted by their plans, and would be counted twice.
         let is_counted =
             matches!(handling, Handling::Workload | Handling::Checked | Handling::Unread);
+        let mut requested = BTreeMap::new();
         if is_counted && !OF_TESTS.contains(&object.group()) {
-            devices(&object.node, &mut row.devices);
+            devices(&object.node, &mut requested);
         }
+        let requests = !requested.is_empty();
+        add(&mut row.devices, requested);
         // Three examples are enough for a reader; a dump may have thousands.
-        if row.examples.len() < NAMED {
-            row.examples.push(Example {
+        let first = requests && handling >= Handling::Checked && row.requesting < NAMED;
+        if first || row.examples.len() < NAMED {
+            let example = Example {
                 namespace: object.id.scope.namespace().cloned(),
                 name: object.id.name.clone(),
                 span: object.name_span(),
-            });
+            };
+            let at = if first { row.requesting } else { row.examples.len() };
+            row.examples.insert(at.min(row.examples.len()), example);
+            row.examples.truncate(NAMED);
         }
+        row.requesting += usize::from(requests);
     }
 
     /// The rows, by group, version and kind, then built overlays; kinds that nobody asks about are
@@ -185,6 +196,7 @@ impl Accounting {
                 count: foreign.iter().map(|row| row.count).sum(),
                 handling: Handling::Unread,
                 devices: BTreeMap::new(),
+                requesting: 0,
                 examples: Vec::new(),
                 kinds,
             });
@@ -208,9 +220,18 @@ fn overlays(sources: &SourceMap) -> Option<InputRow> {
         count: built.len(),
         handling: Handling::Built,
         devices: BTreeMap::new(),
+        requesting: 0,
         examples: built.iter().take(NAMED).map(example).collect(),
         kinds: BTreeMap::new(),
     })
+}
+
+/// Adds counts of devices. A count in a manifest may be any number, and a sum must not wrap.
+pub fn add(sum: &mut BTreeMap<EcoString, i64>, more: BTreeMap<EcoString, i64>) {
+    for (resource, count) in more {
+        let all = sum.entry(resource).or_default();
+        *all = all.saturating_add(count);
+    }
 }
 
 /// The handling of an object without an index of its own.
@@ -303,11 +324,7 @@ fn of_resources(resources: &Node, sum: &mut BTreeMap<EcoString, i64>) {
             }
         }
     }
-    for (resource, count) in entries {
-        let all = sum.entry(resource).or_default();
-        // A count in a manifest may be any number, and a sum must not wrap.
-        *all = all.saturating_add(count);
-    }
+    add(sum, entries);
 }
 
 /// Findings about what is passed over, one for each kind.
@@ -316,22 +333,19 @@ pub(super) fn findings(rows: &[InputRow]) -> Vec<Diagnostic> {
     for row in rows {
         // Without an object there is no place to point at: the finding of its text stands for it.
         let Some(first) = row.examples.first() else { continue };
-        let names = names(row);
         if row.requests_uncounted_devices() {
-            let devices: Vec<&str> = row.devices.keys().map(EcoString::as_str).collect();
+            let message =
+                format!("{} requests {}, which no answer counts", requesting(row), requested(row));
             found.push(
-                Diagnostic::new(
-                    Code::DevicesNotCounted,
-                    format!("{names} requests {}, which no answer counts", devices.join(", ")),
-                )
-                .at(Some(first.span))
-                .help("add the CRD of the kind to the input, or count these devices yourself"),
+                Diagnostic::new(Code::DevicesNotCounted, message)
+                    .at(Some(first.span))
+                    .help("add the CRD of the kind to the input, or count these devices yourself"),
             );
         } else if row.is_passed_over() {
             found.push(
                 Diagnostic::new(
                     Code::KindNotRead,
-                    format!("{names}: nothing is made of this kind"),
+                    format!("{}: nothing is made of this kind", names(row)),
                 )
                 .at(Some(first.span))
                 .help("`ome plan -o json` lists under `input` what becomes of each kind"),
@@ -343,18 +357,43 @@ pub(super) fn findings(rows: &[InputRow]) -> Vec<Diagnostic> {
 
 /// `2 InferenceGraph (ns/a, ns/b)`.
 pub fn names(row: &InputRow) -> String {
+    let whose = row.foreign_group().map(|group| format!(" of {group}")).unwrap_or_default();
+    format!("{} {}{whose}{}", row.count, row.kind, named(row, row.count))
+}
+
+/// Those of a kind that request devices: `2 of 56 HelmRelease (ns/a, ns/b)`.
+pub fn requesting(row: &InputRow) -> String {
+    format!("{}{}", count_requesting(row), named(row, row.requesting))
+}
+
+/// The same without names.
+pub fn count_requesting(row: &InputRow) -> String {
+    if row.requesting == row.count {
+        format!("{} {}", row.count, row.kind)
+    } else {
+        format!("{} of {} {}", row.requesting, row.count, row.kind)
+    }
+}
+
+/// The devices that the objects of a row request.
+pub fn requested(row: &InputRow) -> String {
+    let devices: Vec<&str> = row.devices.keys().map(EcoString::as_str).collect();
+    devices.join(", ")
+}
+
+/// The first of a number of objects: ` (ns/a, ns/b, ns/c, and 2 more)`.
+fn named(row: &InputRow, count: usize) -> String {
     let mut names: Vec<String> = row
         .examples
         .iter()
+        .take(count)
         .map(|example| match &example.namespace {
             Some(namespace) => format!("{namespace}/{}", example.name),
             None => example.name.to_string(),
         })
         .collect();
-    if row.count > names.len() {
-        names.push(format!("and {} more", row.count - names.len()));
+    if count > names.len() {
+        names.push(format!("and {} more", count - names.len()));
     }
-    let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-    let whose = row.foreign_group().map(|group| format!(" of {group}")).unwrap_or_default();
-    format!("{} {}{whose}{names}", row.count, row.kind)
+    if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
 }

@@ -38,7 +38,8 @@ impl World {
         // Services are added one by one, so that each trial decides about one only.
         let service = |object: &&Object| !is_service(&object.id.kind);
         let documents = self.catalog.objects().filter(service).map(|object| {
-            let document = document(bare(&object.node), object.builtin);
+            let mut document = document(bare(&object.node), object.builtin);
+            document.template = object.template.clone();
             ((object.api, object.id.clone()), document)
         });
         Ground { world: self, documents: documents.collect() }
@@ -74,7 +75,7 @@ fn document(node: Node, builtin: bool) -> Document {
         builtin,
         reported: false,
         embedded: false,
-        of_template: false,
+        template: None,
         is_listed: true,
         placeholders: Vec::new(),
     }

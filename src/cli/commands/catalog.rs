@@ -1,5 +1,6 @@
 //! `ome catalog`: runtimes, models and classes, with their source.
 
+use crate::api::name_of_shown;
 use crate::builtin;
 use crate::cli::args::{InputArgs, ReportFormat};
 use crate::cli::input::Session;
@@ -152,8 +153,8 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .map_or((None, args.name.last().map_or("", String::as_str)), |(kind, name)| {
             (Some(kind), name)
         });
-    // Pages write `builtin:` before the name of a built-in object.
-    let name = name.strip_prefix("builtin:").unwrap_or(name);
+    // Pages write `builtin:` or `template:` before a name.
+    let name = name_of_shown(name);
     let of_kind = |item: &&Item<'_>| kind.is_none_or(|kind| item.is_of(kind));
     let named: Vec<&Item<'_>> = items
         .iter()

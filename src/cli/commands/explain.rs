@@ -7,7 +7,7 @@ use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete, copies, unfilled};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::pipeline::assumed_classes::classes_together;
+use crate::pipeline::assumed_classes::notes_together;
 use crate::pipeline::refusals::knative_together;
 use crate::pipeline::serving::{PlannedServing, plan_servings};
 use crate::pipeline::{
@@ -164,7 +164,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = About::planned(&session.world.catalog, &planned, &servings)
         .every(args.services.is_empty())
         .of(&session, found);
-    let found = classes_together(knative_together(found));
+    let found = notes_together(knative_together(found));
     session.begin_page(args.output.page(), io)?;
     let mut answer = Answer {
         args,

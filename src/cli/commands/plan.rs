@@ -10,7 +10,7 @@ use crate::cli::relevant_findings::{
 use crate::cli::until_exit::UntilExit;
 use crate::cli::{Failure, Io, Outcome, complete, copies, what_if};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::pipeline::assumed_classes::classes_together;
+use crate::pipeline::assumed_classes::notes_together;
 use crate::pipeline::refusals::knative_together;
 use crate::pipeline::serving::{PlannedServing, plan_servings};
 use crate::pipeline::{
@@ -179,7 +179,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         costs: costs.as_ref(),
         arguments: args.input.proposals().arguments("plan"),
         lines: (!lines.is_empty()).then(|| format!("\n{lines}")),
-        passed_over: accounting::line(&session.world.input),
+        passed_over: accounting::line(
+            &session.world.input,
+            !session.world.catalog.machines().is_empty(),
+        ),
     };
     let outcome = answer.outcome();
     answer.print(outcome, &stopped, io)?;
@@ -244,13 +247,13 @@ fn with_workloads(
     services: Option<&ServiceNames>,
 ) -> (Vec<Diagnostic>, Vec<(EcoString, EcoString)>) {
     let mut found = knative_together(found);
-    let Some(services) = services else { return (classes_together(found), Vec::new()) };
+    let Some(services) = services else { return (notes_together(found), Vec::new()) };
     let catalog = &session.world.catalog;
     let workloads = planner.engines().of_workloads(catalog);
     found.extend(session.grade(workloads.findings));
     let notes = counted_objects(catalog, services).flat_map(|one| planner.of_workload(one));
     found.extend(session.grade(notes));
-    (classes_together(found), workloads.stopped)
+    (notes_together(found), workloads.stopped)
 }
 
 /// A plan, ready to be printed.

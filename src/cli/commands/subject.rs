@@ -1,7 +1,7 @@
 //! `ome explain` of a runtime or a model: the services that use it, that could, and why the others
 //! cannot.
 
-use crate::api::{Model, Object, Runtime};
+use crate::api::{Model, Object, Runtime, name_of_shown};
 use crate::cli::args::PageFormat;
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
@@ -32,7 +32,7 @@ impl<'a> Subject<'a> {
         };
         let (namespace, name) =
             rest.split_once('/').map_or((None, rest), |(namespace, name)| (Some(namespace), name));
-        let name = name.strip_prefix("builtin:").unwrap_or(name);
+        let name = name_of_shown(name);
         let is = |object: &Object, alias: &str| {
             let scope = object.id.scope.namespace().map(ecow::EcoString::as_str);
             object.id.name == name

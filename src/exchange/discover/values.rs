@@ -493,6 +493,7 @@ pub(super) fn members<'w>(
         span,
         builtin: false,
         reported: true,
+        template: None,
     };
     world.members(&accelerator_class(object, world.options.semantics))
 }

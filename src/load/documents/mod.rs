@@ -16,6 +16,7 @@ use super::origins;
 use super::overlays::{self, Disk};
 use super::placeholders::Placeholder;
 use super::revision;
+use crate::api::Template;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::documents::reading::{Outcome, Reading};
 use crate::load::helm::Charts;
@@ -26,6 +27,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The input of a run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,8 +85,9 @@ pub struct Document {
     pub reported: bool,
     /// It is text in a ConfigMap: no server reads it as an object.
     pub embedded: bool,
-    /// It is an object of an OpenShift Template, which makes objects and is none of the cluster's.
-    pub of_template: bool,
+    /// The OpenShift Template that it is an object of: a template makes objects, and they are none of
+    /// the cluster's before.
+    pub template: Option<Arc<Template>>,
     /// Its group and kind are in the lists; other objects are kept for lookups.
     pub is_listed: bool,
     /// Values that are not filled in yet.

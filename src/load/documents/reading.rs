@@ -3,6 +3,7 @@
 //! In: a source and how it was named. Out: its objects, and a finding for whatever is none.
 
 use super::long_list::{self, LongList};
+use crate::api::Template;
 use crate::diag::{Checked, Code, Diagnostic, Severity, nearest, quoted};
 use crate::load::documents::Document;
 use crate::load::embedded;
@@ -26,6 +27,7 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The result of one text.
 #[derive(Clone, Default)]
@@ -506,14 +508,17 @@ impl<'a> Reading<'a> {
             builtin,
             reported: self.source.reported,
             embedded,
-            of_template: false,
+            template: None,
             is_listed,
         };
+
         let inner = if is_config_map {
             embedded::objects(self.id, &self.source.text, &document.node, self.limits)
         } else {
             Vec::new()
         };
+        let template_name = document.node.at(&["metadata", "name"]).and_then(Node::scalar_text);
+        let template_name = EcoString::from(template_name.unwrap_or_default());
         self.outcome.documents.push(document);
         if !inner_of_template.is_empty() {
             self.is_template = true;
@@ -522,8 +527,10 @@ impl<'a> Reading<'a> {
             for node in inner_of_template {
                 self.document(node, embedded);
             }
+            let template =
+                Arc::new(Template { name: template_name, file: Arc::clone(&self.source.name) });
             for document in &mut self.outcome.documents[first..] {
-                document.of_template = true;
+                document.template = Some(Arc::clone(&template));
             }
         }
         for (node, findings) in inner {

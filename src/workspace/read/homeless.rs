@@ -1,5 +1,6 @@
 //! Runtimes that set no namespace, beside services that name them and do: `kubectl apply -n`, a
-//! namespace transformer or the destination of an Argo CD application puts both in one.
+//! namespace transformer or the destination of an Argo CD application puts both in one. Objects of a
+//! Template are created where it is processed (`oc process FILE | oc apply -n NAMESPACE -f -`).
 //!
 //! In: the documents. Out: the namespace of each such runtime.
 
@@ -40,13 +41,13 @@ pub(super) fn namespaces(documents: &[Document], sources: &SourceMap) -> HashMap
         return HashMap::new();
     }
     let directory = |document: &Document| sources.get(document.source).directory();
-    let mut services: HashMap<(EcoString, String, EcoString), Services<'_>> = HashMap::new();
+    let mut services: HashMap<(EcoString, String, Option<EcoString>), Services<'_>> =
+        HashMap::new();
     for document in documents.iter().filter(|document| document.kind == "InferenceService") {
         // Without a directory, on standard input, nothing tells that two objects belong together.
-        let (Some(directory), Some(runtime)) = (directory(document), runtime(document)) else {
-            continue;
-        };
-        let key = (document.group().into(), directory, runtime.into());
+        let Some(directory) = directory(document) else { continue };
+        // Without a name, the runtime is one of those that can be chosen.
+        let key = (document.group().into(), directory, runtime(document).map(EcoString::from));
         let here = services.entry(key).or_default();
         match namespace(document) {
             Some(namespace) => _ = here.namespaces.insert(namespace),
@@ -57,8 +58,13 @@ pub(super) fn namespaces(documents: &[Document], sources: &SourceMap) -> HashMap
     homeless
         .filter_map(|(index, document)| {
             let name = document.node.at(&["metadata", "name"])?.as_str()?;
-            let here =
-                services.get(&(document.group().into(), directory(document)?, name.into()))?;
+            let key = |name| Some((EcoString::from(document.group()), directory(document)?, name));
+            let here = services.get(&key(Some(name.into()))?);
+            // A Template is processed into the namespace of those that need its objects.
+            let here = match (here, &document.template) {
+                (None, Some(_)) => services.get(&key(None)?),
+                (here, _) => here,
+            }?;
             // One service without a namespace may be in any, so that the runtime may, too.
             let mut namespaces = here.namespaces.iter().filter(|_| !here.is_open);
             let (Some(only), None) = (namespaces.next(), namespaces.next()) else { return None };

@@ -119,6 +119,7 @@ fn identified(
         span: document.span,
         builtin: document.builtin,
         reported: document.reported,
+        template: document.template,
         node: document.node,
     };
     check_metadata(&object, diagnostics);

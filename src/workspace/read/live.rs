@@ -28,10 +28,17 @@ fn decides(document: &Document) -> bool {
 
 /// Whether the input is a live cluster's: a file that was named has an object with a uid; of a
 /// directory, most of what services are planned from has one, or it has nothing of that and something
-/// else has one.
-pub(super) fn is_live(documents: &[Document], sources: &SourceMap) -> bool {
+/// else has one. Directories of tests and of other projects say nothing about a cluster, unless they
+/// were asked for.
+pub(super) fn is_live(
+    documents: &[Document],
+    sources: &SourceMap,
+    requested: Option<&str>,
+) -> bool {
+    let aside = sources.copies(requested);
     let mut all: HashMap<(Option<&str>, SourceId), Held> = HashMap::new();
-    for document in documents.iter().filter(|document| !document.builtin) {
+    let read = documents.iter().filter(|document| !document.builtin);
+    for document in read.filter(|document| !aside.contains(&document.source)) {
         let root = sources.get(document.source).root.as_deref();
         // Files that were named one by one are judged one by one; a directory is one whole.
         let source = if root.is_some() { SourceId(0) } else { document.source };
@@ -54,10 +61,14 @@ mod tests {
     use crate::yaml::{Limits, parse};
 
     fn live(objects: &[&str], root: Option<&str>) -> bool {
+        live_in("r/a.yaml", objects, root)
+    }
+
+    fn live_in(file: &str, objects: &[&str], root: Option<&str>) -> bool {
         let mut sources = SourceMap::default();
         let mut documents = Vec::new();
         for text in objects {
-            let mut source = Source::new("r/a.yaml", SourceKind::File, *text);
+            let mut source = Source::new(file, SourceKind::File, *text);
             source.root = root.map(Into::into);
             let id = sources.add(source);
             let node = parse(id, text, 0..text.len(), &Limits::default()).value.unwrap();
@@ -71,12 +82,12 @@ mod tests {
                 builtin: false,
                 reported: true,
                 embedded: false,
-                of_template: false,
+                template: None,
                 is_listed: true,
                 placeholders: Vec::new(),
             });
         }
-        is_live(&documents, &sources)
+        is_live(&documents, &sources, None)
     }
 
     #[test]
@@ -91,5 +102,13 @@ mod tests {
         assert!(live(&[exported, service], None));
         assert!(live(&[exported, service, service], None));
         assert!(!live(&[service], None));
+    }
+
+    #[test]
+    fn files_of_tests_say_nothing_about_a_cluster() {
+        let node = "{apiVersion: v1, kind: Node, metadata: {name: n, uid: 0-1}}";
+        assert!(live_in("r/nodes/a.yaml", &[node], Some("r")));
+        assert!(!live_in("r/vendor/k8s.io/a.yaml", &[node], Some("r")));
+        assert!(live_in("r/vendor/k8s.io/a.yaml", &[node], Some("r/vendor")), "it was named");
     }
 }

@@ -169,7 +169,7 @@ pub fn read_again(loaded: Loaded, given: &ReadOptions, kept: &mut Kept) -> World
 fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> World {
     let Loaded { mut sources, mut documents, mut diagnostics, .. } = loaded;
     // Objects of a server have a uid: objects that such an input lacks are not in the cluster.
-    let is_live = live::is_live(&documents, &sources);
+    let is_live = live::is_live(&documents, &sources, given.within.as_deref());
     if is_live && given.builtin == BuiltinMode::Auto {
         // A cluster has its own runtimes: one that is missing there is missing.
         documents.retain(|document| !document.builtin);
@@ -277,7 +277,7 @@ impl Standings {
         };
         Self {
             unfilled: spans(|document| !document.placeholders.is_empty()),
-            of_templates: spans(|document| document.of_template),
+            of_templates: spans(|document| document.template.is_some()),
         }
     }
 

@@ -3,6 +3,7 @@
 //! One of them is read only where a service requests a format that it lists and no documented
 //! runtime does, so that the documented choice stays for every other format.
 
+use crate::api::name_of_shown;
 use crate::load::Document;
 use crate::source::SourceMap;
 use crate::yaml::Node;
@@ -12,7 +13,7 @@ use std::collections::BTreeSet;
 pub(super) fn leave_out(documents: &mut Vec<Document>, sources: &SourceMap) {
     let source = |document: &Document| {
         let name = &*sources.get(document.source).name;
-        name.strip_prefix("builtin:").unwrap_or(name)
+        name_of_shown(name)
     };
     let is_documented =
         |document: &Document| document.builtin && source(document).starts_with("runtimes/kserve/");

@@ -35,6 +35,7 @@ pub(crate) fn objects(text: &str) -> Vec<Object> {
                 span,
                 builtin: false,
                 reported: true,
+                template: None,
                 node,
             }
         })

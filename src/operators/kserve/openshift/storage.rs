@@ -103,6 +103,7 @@ fn object(kind: &str, namespace: &EcoString, name: EcoString, node: Node, from: 
         span: from.span,
         builtin: false,
         reported: false,
+        template: None,
     }
 }
 

@@ -65,6 +65,7 @@ fn world(files: &[std::path::PathBuf]) -> World {
                 span: Span { source: SourceId(0), start: 0, end: 0 },
                 builtin: false,
                 reported: true,
+                template: None,
             };
             match kind.as_str() {
                 "BaseModel" | "ClusterBaseModel" => {
