@@ -260,7 +260,7 @@ impl About {
         });
         let mut about = Self::these(catalog, named);
         if depends && !services.is_empty() {
-            let planner = Planner::new(catalog, session.semantics);
+            let planner = Planner::of(&session.world, session.semantics);
             let planned = planner.plan_all(services, Depth::Plan);
             about.objects.extend(Self::planned(catalog, &planned, &[]).objects);
         }

@@ -555,3 +555,29 @@ fn a_service_is_rendered_with_the_objects_of_its_directory() {
         assert!(has(image) && !has(other), "{service}: {}{}", ran.out, ran.err);
     }
 }
+
+/// What a server refuses of a runtime that only one directory has is found by every command.
+#[test]
+fn a_refusal_of_the_runtime_of_one_directory_is_found() {
+    let text = |service: &str, port: u32| {
+        format!(
+            "apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {{name: r}}\nspec:\n  supportedModelFormats: [{{name: f, autoSelect: true}}]\n  containers: [{{name: kserve-container, image: i, ports: [{{containerPort: {port}}}]}}]\n---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: {service}, annotations: {{serving.kserve.io/deploymentMode: RawDeployment}}}}\nspec: {{predictor: {{model: {{modelFormat: {{name: f}}, runtime: r, storageUri: 'hf://a/b'}}}}}}\n"
+        )
+    };
+    // Two services that see each their runtime, then two definitions of one service.
+    for services in [["one", "two"], ["one", "one"]] {
+        let (one, two) = (text(services[0], 80), text(services[1], 70000));
+        let files = [("x/a.yaml", one.as_str()), ("y/a.yaml", two.as_str())];
+        for command in ["plan -f {.}", "validate {.}", "render -f {.}"] {
+            if services[0] == services[1] && command.starts_with("render") {
+                // One definition of each name is rendered.
+                continue;
+            }
+            let ran = ome_on(command, &files);
+            let all = ran.out + &ran.err;
+            assert!(all.contains("70000: must be between"), "{command} {services:?}: {all}");
+            let expected = if command.starts_with("validate") { 0 } else { 2 };
+            assert_eq!(ran.code, expected, "{command} {services:?}: {all}");
+        }
+    }
+}

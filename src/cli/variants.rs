@@ -42,10 +42,11 @@ fn key<'k>(planned: &'k Planned<'_>) -> Key<'k> {
 }
 
 impl Session {
-    /// Plans the selected services that see other objects than most: the plans of counted ones
-    /// replace those that are there, the others are returned.
+    /// Plans the further definitions of the selected services. Of those that are `planned`, those with
+    /// several definitions are named by their directory.
     pub(super) fn plan_variants<'a>(
         &'a self,
+        planner: &Planner<'a>,
         names: &[String],
         depth: Depth,
         planned: &mut [Planned<'a>],
@@ -60,26 +61,16 @@ impl Session {
             }
         };
         for view in &self.world.views {
-            let planner = Planner::new(&view.catalog, self.semantics);
             let services: Vec<_> = view
                 .catalog
                 .services()
                 .filter(|views| {
                     let service = views.of(self.semantics);
-                    is_wanted(&service.object, &service.namespace)
+                    view.adds(service.object.name_span())
+                        && is_wanted(&service.object, &service.namespace)
                 })
                 .collect();
-            for current in planner.plan_all(&services, depth) {
-                // One that counts already is decided on the objects of its own directory.
-                if view.adds(current.service.place) {
-                    variants.services.push(current);
-                } else if let Some(planned) = planned
-                    .iter_mut()
-                    .find(|planned| planned.service.place == current.service.place)
-                {
-                    *planned = current;
-                }
-            }
+            variants.services.extend(planner.plan_all(&services, depth));
             let servings = view.catalog.model_servings().iter();
             let servings: Vec<_> = servings
                 .filter(|serving| {

@@ -236,7 +236,7 @@ fn room(placed: &Together) -> Room {
 
 /// Places a side; what was placed `before` runs where it was placed.
 fn placed(side: &State<'_>, settings: Settings<'_>, before: Option<&Together>) -> Option<Together> {
-    let planner = Planner::new(&side.world.catalog, settings.semantics);
+    let planner = Planner::of(side.world, settings.semantics);
     let options = PlacementOptions {
         settled: before.is_none(),
         at: settings.at,

@@ -28,6 +28,7 @@ use crate::operators::{self, BuildContext, Selector};
 use crate::pods::built::{Built, Component};
 use crate::quantity::{Memory, Range};
 use crate::secret::sentence;
+use crate::source::Span;
 use crate::workspace::World;
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -77,6 +78,17 @@ pub struct Planner<'a> {
     compares_pods: bool,
     /// Queue decisions so far.
     admitted: Mutex<HashMap<Admission, QueueDecision>>,
+    /// Services that see other objects than most.
+    seen: Option<Seen<'a>>,
+}
+
+/// The planners of services that see other objects than the catalog of their input has.
+struct Seen<'a> {
+    world: &'a World,
+    /// The view that a service is decided on, by the place of its name.
+    views: HashMap<Span, usize>,
+    /// By view, made when one of its services is asked for.
+    planners: Vec<OnceLock<Planner<'a>>>,
 }
 
 /// Cache key of a queue decision: namespace and name of the queue, and the pods.
@@ -110,9 +122,33 @@ impl<'a> Planner<'a> {
             selectors.documented.forget();
             selectors.controller.forget();
         }
+        let planners = self.seen.iter().flat_map(|seen| &seen.planners);
+        planners.filter_map(OnceLock::get).for_each(Planner::forget);
     }
 
-    /// A planner over a frozen catalog.
+    /// A planner over an input: each service is decided on the objects that it sees, those of its own
+    /// directory first.
+    pub fn of(world: &'a World, semantics: impl Into<Follow>) -> Self {
+        let seen = (!world.views.is_empty()).then(|| Seen {
+            world,
+            views: world.seen_by(),
+            planners: world.views.iter().map(|_| OnceLock::new()).collect(),
+        });
+        Self { seen, ..Self::new(&world.catalog, semantics) }
+    }
+
+    /// The planner of a service that sees other objects than the catalog has.
+    fn seeing(&self, service: &Service) -> Option<&Self> {
+        let seen = self.seen.as_ref()?;
+        let at = *seen.views.get(&service.object.name_span())?;
+        Some(seen.planners[at].get_or_init(|| Self {
+            server: self.server.as_ref().map(|_| Server::new(seen.world, self.semantics)),
+            compares_pods: self.compares_pods,
+            ..Self::new(&seen.world.views[at].catalog, self.semantics)
+        }))
+    }
+
+    /// A planner over a frozen catalog, which all its services see.
     pub fn new(catalog: &'a Catalog, semantics: impl Into<Follow>) -> Self {
         let semantics = semantics.into();
         let selectors = operators::deciding()
@@ -138,6 +174,7 @@ impl<'a> Planner<'a> {
             server: None,
             compares_pods: false,
             admitted: Mutex::default(),
+            seen: None,
         }
     }
 
@@ -237,6 +274,9 @@ impl<'a> Planner<'a> {
         'a: 's,
     {
         let service = views.of(self.semantics);
+        if let Some(planner) = self.seeing(service) {
+            return planner.plan_built(views, depth);
+        }
         let selectors = &self.selectors[&service.object.api];
         let selector = selectors.of(self.semantics);
         let outcome = self.outcome(selector, service, depth);

@@ -111,11 +111,6 @@ impl<'a> Renderer<'a> {
         ruled: Option<&'static Policy>,
     ) -> Self {
         let catalog = &world.catalog;
-        let views = world.views.iter().enumerate();
-        let seen = views.flat_map(|(at, view)| {
-            let services = view.catalog.services().map(|views| &views.documented.object);
-            services.map(move |object| (object.name_span(), at))
-        });
         Self {
             world,
             semantics,
@@ -124,7 +119,7 @@ impl<'a> Renderer<'a> {
             ruled,
             ground: Ground::new(catalog, semantics, ruled),
             views: world.views.iter().map(|_| OnceLock::new()).collect(),
-            seen_by: seen.collect(),
+            seen_by: world.seen_by(),
             server: Server::new(world, semantics),
             autoscalers: Autoscalers::of(catalog),
         }
@@ -234,7 +229,8 @@ impl<'a> Renderer<'a> {
         rendered
     }
 
-    /// Plans a service and renders what the plan composed; no objects for a service in error.
+    /// Plans a service and renders what the plan composed, both on the objects that the service sees;
+    /// no objects for a service in error.
     pub(crate) fn with_plan(
         &self,
         planner: &Planner<'a>,

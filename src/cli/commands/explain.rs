@@ -122,11 +122,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     session.require_any(selected.len() + servings.len())?;
     session.require_objects(&args.input.files)?;
-    let planner = Planner::new(&session.world.catalog, session.semantics)
+    let planner = Planner::of(&session.world, session.semantics)
         .judging(&session.world)
         .comparing(session.world.catalog.services().len());
     let mut planned = planner.plan_all(&selected, Depth::Explain);
-    session.plan_variants(&args.services, Depth::Explain, &mut planned);
+    session.plan_variants(&planner, &args.services, Depth::Explain, &mut planned);
     if let (Some(name), true) = (&args.runtime, args.services.is_empty()) {
         of_operator(&session, name, &mut planned);
     }

@@ -123,12 +123,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let with_services = trees_with_services(&session.world);
     let (services, servings) = session.take_all(&args.services)?;
     let session: &Session = &session;
-    let planner = Planner::new(&session.world.catalog, session.semantics)
+    let planner = Planner::of(&session.world, session.semantics)
         .judging(&session.world)
         .comparing(services.len());
     let planned = plan_services(args, &planner, services, io);
     let mut planned = UntilExit::new(planned, args.watch);
-    let variants = session.plan_variants(&args.services, Depth::Plan, &mut planned);
+    let variants = session.plan_variants(&planner, &args.services, Depth::Plan, &mut planned);
     // Of 100,000 services the remembered decisions are a tenth of the memory.
     planner.forget();
     let mut servings = plan_servings(&session.world.catalog, &session.servings(servings));

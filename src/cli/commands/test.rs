@@ -199,7 +199,7 @@ fn paths(file: &Path, case: &Case, args: &Args) -> Vec<PathBuf> {
 
 /// The plan of every service in the input, placed together with everything else.
 fn planned(session: &Session) -> Result<Vec<Planned<'_>>, Failure> {
-    let planner = Planner::new(&session.world.catalog, session.semantics);
+    let planner = Planner::of(&session.world, session.semantics);
     let mut planned = planner.plan_all(&session.select(&[])?, Depth::Plan);
     let options = PlacementOptions::default();
     together(&planner, &mut planned, &mut Vec::new(), options);

@@ -2,7 +2,7 @@
 
 mod refusals;
 
-use crate::api::Object;
+use crate::api::{Object, Views};
 use crate::check::{self, Baseline, View};
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
@@ -19,7 +19,7 @@ use crate::operators;
 use crate::pipeline::owners::{self, Owner, Owners};
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::uncounted::tells_why;
-use crate::pipeline::{Depth, Planner, Renderer};
+use crate::pipeline::{Planner, Renderer};
 use crate::report::phrases::plural;
 use crate::report::places::{Places, Repository};
 use crate::report::{finding_page, findings, github, gitlab, junit, rdjson, sarif};
@@ -299,9 +299,11 @@ fn gathered(
         codes,
     );
     let (services, servings) = session.select_all(&[])?;
-    let planner = Planner::new(catalog, session.semantics);
+    let planner = Planner::of(&session.world, session.semantics);
     let earlier = EarlierFindings::by(&later, session);
     let renderer = Renderer::new(&session.world, session.semantics, CLUSTER_DOMAIN);
+    let counted = services.len();
+    let services = [services, further(session)].concat();
     let decided: Vec<_> = services
         .par_iter()
         .map(|views| {
@@ -313,18 +315,14 @@ fn gathered(
         .collect();
     let mut refused = Vec::new();
     let mut written: Vec<Vec<u64>> = Vec::new();
-    let variants = planned_by_view(session);
-    let seen: BTreeSet<Span> = variants.iter().map(|(service, _)| service.name_span()).collect();
     let mut all: Vec<(&Object, Vec<Diagnostic>)> = Vec::new();
     for (service, composed, keys, of_server) in decided {
         refused.push((service, of_server));
         written.push(keys);
-        // A view has planned it already, with the objects of its directory.
-        if !seen.contains(&service.name_span()) {
-            all.push((service, composed));
-        }
+        all.push((service, composed));
     }
-    all.extend(variants);
+    // Definitions of one service in several directories write the same objects in turn.
+    written.truncate(counted);
     for (service, mut composed) in all {
         composed.retain(|finding| earlier.is_new_of_service(finding, service));
         later.extend(composed.into_iter().map(|finding| at_home(finding, service, session)));
@@ -502,16 +500,15 @@ fn repair(session: &Session, found: &[Diagnostic], io: &mut Io<'_>) -> bool {
     !outcome.repaired.is_empty()
 }
 
-/// The services that see other objects than the catalog of the input has, further definitions
-/// among them.
-fn planned_by_view(session: &Session) -> Vec<(&Object, Vec<Diagnostic>)> {
-    let mut all = Vec::new();
-    for view in &session.world.views {
-        let services: Vec<_> = view.catalog.services().collect();
-        let planner = Planner::new(&view.catalog, session.semantics);
-        let planned = planner.plan_all(&services, Depth::Plan);
-        let objects = services.iter().map(|views| &views.of(session.semantics).object);
-        all.extend(objects.zip(planned.into_iter().map(|planned| planned.diagnostics)));
-    }
-    all
+/// Further definitions of services, which the catalog of the input leaves out.
+fn further(session: &Session) -> Vec<&Views> {
+    let services = session.world.views.iter().flat_map(|view| {
+        let services = view.catalog.services();
+        services.filter(|views| view.adds(views.of(session.semantics).object.name_span()))
+    });
+    let is_asked = |views: &&Views| {
+        let service = views.of(session.semantics);
+        session.is_asked(&service.object, &service.namespace)
+    };
+    services.filter(is_asked).collect()
 }

@@ -483,6 +483,17 @@ fn admit(
 }
 
 impl World {
+    /// The view that a service is decided on, by the place of its name, of those that see other objects
+    /// than the catalog has.
+    pub(crate) fn seen_by(&self) -> HashMap<Span, usize> {
+        let views = self.views.iter().enumerate();
+        let seen = views.flat_map(|(at, view)| {
+            let services = view.catalog.services().map(|views| &views.documented.object);
+            services.map(move |object| (object.name_span(), at))
+        });
+        seen.collect()
+    }
+
     /// The directory of copies that holds a place (tests, old documentation, vendored projects), if no
     /// directory was asked for.
     pub fn copies(&self, place: Span) -> Option<String> {

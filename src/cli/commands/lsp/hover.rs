@@ -50,7 +50,7 @@ pub(super) fn services(context: &Context, id: SourceId) -> Vec<&Views> {
 /// Services with their decisions.
 pub(super) fn planned<'a>(context: &'a Context, services: &[&'a Views]) -> Vec<Planned<'a>> {
     let session = &context.session;
-    Planner::new(&session.world.catalog, session.semantics).plan_all(services, Depth::Plan)
+    Planner::of(&session.world, session.semantics).plan_all(services, Depth::Plan)
 }
 
 /// The name at a place, with the object that is meant.

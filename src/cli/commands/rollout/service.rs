@@ -60,8 +60,7 @@ pub(super) fn run(
         }
         None => Vec::new(),
     };
-    let planned =
-        Planner::new(&session.world.catalog, session.semantics).plan_all(&[views], Depth::Plan);
+    let planned = Planner::of(&session.world, session.semantics).plan_all(&[views], Depth::Plan);
     let pods = |kind: ComponentKind| {
         let components = planned.iter().flat_map(|planned| &planned.components);
         components
