@@ -581,3 +581,31 @@ fn a_refusal_of_the_runtime_of_one_directory_is_found() {
         }
     }
 }
+
+/// A component that KEDA of the input scales to none has the same size in both answers.
+#[test]
+fn what_an_autoscaler_of_the_input_leaves_counts_alike() {
+    let text = |least: u32| {
+        format!(
+            "apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {{name: r, namespace: d}}\nspec:\n  supportedModelFormats: [{{name: f, autoSelect: true}}]\n  containers: [{{name: kserve-container, image: i, resources: {{limits: {{nvidia.com/gpu: 2}}}}}}]\n---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: a, namespace: d, annotations: {{serving.kserve.io/deploymentMode: RawDeployment, serving.kserve.io/autoscalerClass: external}}}}\nspec: {{predictor: {{model: {{modelFormat: {{name: f}}, runtime: r, storageUri: 'hf://a/b'}}}}}}\n---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {{name: a, namespace: d}}\nspec: {{scaleTargetRef: {{name: a-predictor}}, minReplicaCount: {least}, triggers: [{{type: cron}}]}}\n"
+        )
+    };
+    let texts = [text(0), text(3)];
+    let files = [("a.yaml", texts[0].as_str()), ("b.yaml", texts[1].as_str())];
+    for (file, gpus) in [("a", 0), ("b", 6)] {
+        let plan = ome_on(&format!("plan -f {{{file}.yaml}} -o json"), &files);
+        let counted = plan.at("/totals/gpus/nvidia.com~1gpu").as_i64().unwrap_or(0);
+        assert_eq!(counted, gpus, "{file}: {}", plan.out);
+    }
+    for (base, new, from, to) in [("a", "b", 0, 6), ("b", "a", 6, 0), ("a", "a", 0, 0)] {
+        let diff =
+            ome_on(&format!("diff --base {{{base}.yaml}} -f {{{new}.yaml}} -o json"), &files);
+        let gpus = diff.at("/summary/gpus").clone();
+        assert_eq!(
+            [&gpus["before"], &gpus["after"]],
+            [from, to].map(serde_json::Value::from).each_ref(),
+            "{base} {new}: {}",
+            diff.out
+        );
+    }
+}

@@ -243,6 +243,11 @@ impl<'c, 'a> Comparison<'c, 'a> {
             }
             _ => return None,
         };
+        // An autoscaler sizes what is rendered, and may be another one before.
+        let namespace = &services[1].namespace;
+        if self.renderers.iter().any(|renderer| renderer.may_scale(namespace)) {
+            return None;
+        }
         // The settings of the operator can reach any object.
         if self.inputs.shared
             || services[1].model.as_ref().is_some_and(|model| self.inputs.model(&model.name.value))

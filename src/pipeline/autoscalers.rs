@@ -112,6 +112,11 @@ impl Autoscalers {
         self.0.is_empty()
     }
 
+    /// Whether there are any for the workloads of a namespace.
+    pub(crate) fn may_scale(&self, namespace: &str) -> bool {
+        self.0.keys().any(|(other, ..)| other == namespace)
+    }
+
     fn scalers(&self, namespace: &str, group: &str, kind: &str, name: &str) -> Vec<&Scaler> {
         if self.0.is_empty() {
             return Vec::new();
@@ -161,7 +166,7 @@ impl Autoscalers {
         workloads: impl FnOnce() -> &'o [Workload],
         objects: impl FnOnce() -> &'o [RenderedObject],
     ) {
-        if !self.0.keys().any(|(other, ..)| other == namespace) {
+        if !self.may_scale(namespace) {
             return;
         }
         let mut scaled = Vec::new();

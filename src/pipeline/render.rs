@@ -4,6 +4,7 @@
 //! that a window, not the output, bounds memory.
 
 use super::autoscalers::Autoscalers;
+use super::built::PodContext;
 use super::plan::Planner;
 use super::plan::finding;
 use super::planned::{Depth, Planned, PlannedComponent};
@@ -22,6 +23,7 @@ use crate::policy::{Policy, ServingFeatures};
 use crate::source::Span;
 use crate::workspace::World;
 use rayon::prelude::*;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
@@ -95,7 +97,9 @@ pub struct Renderer<'a> {
     /// catalog of the input has.
     seen_by: HashMap<Span, usize>,
     server: Server<'a>,
-    pub(crate) autoscalers: Autoscalers,
+    autoscalers: Autoscalers,
+    /// Reads the workloads that an autoscaler of the input may size.
+    context: OnceLock<PodContext>,
 }
 
 impl<'a> Renderer<'a> {
@@ -122,6 +126,7 @@ impl<'a> Renderer<'a> {
             seen_by: world.seen_by(),
             server: Server::new(world, semantics),
             autoscalers: Autoscalers::of(catalog),
+            context: OnceLock::new(),
         }
     }
 
@@ -219,6 +224,7 @@ impl<'a> Renderer<'a> {
             Ok(written) => {
                 rendered.diagnostics.extend(written.diagnostics);
                 self.server.accept(service, &written.value, &mut rendered.diagnostics);
+                self.scale(&service.namespace, &mut rendered.components, &written.value);
                 rendered.objects = written.value;
             }
             Err(error) => {
@@ -227,6 +233,26 @@ impl<'a> Renderer<'a> {
             }
         }
         rendered
+    }
+
+    /// Gives the components of a service what the autoscalers of the input leave its `objects`.
+    pub(crate) fn scale(
+        &self,
+        namespace: &str,
+        components: &mut [PlannedComponent],
+        objects: &[RenderedObject],
+    ) {
+        let read = OnceCell::new();
+        let workloads = || {
+            let context = self.context.get_or_init(|| PodContext::of(&self.world.catalog));
+            read.get_or_init(|| context.workloads(objects, &[])).as_slice()
+        };
+        self.autoscalers.scale(namespace, components, workloads, || objects);
+    }
+
+    /// Whether an autoscaler of the input may size a workload of a namespace.
+    pub(crate) fn may_scale(&self, namespace: &str) -> bool {
+        self.autoscalers.may_scale(namespace)
     }
 
     /// Plans a service and renders what the plan composed, both on the objects that the service sees;

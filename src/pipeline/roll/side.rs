@@ -57,8 +57,10 @@ pub(super) fn render<'a>(
     };
     let found = context.workloads(objects, &[]);
     let mut components = rendered.components.clone();
-    let namespace = &service.namespace;
-    renderer.autoscalers.scale(namespace, &mut components, || &found[..], || objects);
+    if before.is_some() {
+        // Of a service that fails, only what is written before is scaled.
+        renderer.scale(&service.namespace, &mut components, objects);
+    }
     let most = |kind: ComponentKind| {
         let component = components.iter().find(|component| component.kind == kind);
         component.and_then(PlannedComponent::most_replicas)
