@@ -65,8 +65,8 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "drift",
         &[
-            ("drift -f .", "objects of a dump against what is rendered"),
-            ("drift chat -o json", "one service, as JSON"),
+            ("drift --live .", "objects of a dump against what is rendered"),
+            ("drift chat --live . -o json", "one service, as JSON"),
         ],
     ),
     (

@@ -609,3 +609,29 @@ fn what_an_autoscaler_of_the_input_leaves_counts_alike() {
         );
     }
 }
+
+/// That every object is missing in a cluster of which nothing was read is no drift.
+#[test]
+fn drift_without_anything_of_a_cluster_is_not_judged() {
+    let text = "apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {name: r, namespace: d}\nspec:\n  supportedModelFormats: [{name: f, autoSelect: true}]\n  containers: [{name: kserve-container, image: i}]\n---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: a, namespace: d, annotations: {serving.kserve.io/deploymentMode: RawDeployment}}\nspec: {predictor: {model: {modelFormat: {name: f}, runtime: r, storageUri: 'hf://a/b'}}}\n";
+    for (output, code) in [("table", 1), ("json", 1)] {
+        let ran = ome(&format!("drift -o {output}"), text);
+        assert_eq!(ran.code, code, "{}{}", ran.out, ran.err);
+        assert!(ran.out.is_empty(), "{}", ran.out);
+        for part in
+            ["nothing to compare with", "kubectl get deployment,", "then `--live live.yaml`"]
+        {
+            assert!(ran.err.contains(part), "{part}: {}", ran.err);
+        }
+    }
+    // What is named as a dump is compared, and a line says what it looks like.
+    let files = [("a.yaml", text)];
+    let ran = ome_on("drift -f {a.yaml} --live {a.yaml}", &files);
+    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("is it a dump of the cluster?"), "{}", ran.err);
+    // A dump of which the operator's objects are gone says what is missing.
+    let dumped = text.replace("{name: a, namespace: d,", "{name: a, namespace: d, uid: u,")
+        + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: d, uid: n}\n";
+    let ran = ome("drift", &dumped);
+    assert_eq!((ran.code, ran.out.contains("missing")), (2, true), "{}{}", ran.out, ran.err);
+}

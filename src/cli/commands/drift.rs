@@ -11,7 +11,6 @@ use crate::diff::drift;
 use crate::diff::ignored::Ignored;
 use crate::pipeline::{Renderer, State};
 use crate::report::drift as view;
-use ecow::EcoString;
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 
@@ -22,7 +21,7 @@ use std::path::PathBuf;
 /// repository with `-f` and the dump with `--live`. A field counts if the operator writes it,
 /// whichever manager owns it now; fields that only the server or other writers set do not count. A
 /// service that is only in the dump of --live is left over with all its objects. Exit codes: 0 no
-/// drift, 1 a service is in error or the input is invalid, 2 drift.
+/// drift, 1 a service is in error, the input is invalid or holds nothing of a cluster, 2 drift.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -105,6 +104,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         session.say(&found, io);
         return Ok(Outcome::CouldNot);
     }
+    let is_dump = drift::is_dump(objects);
+    if live.is_none() && !is_dump && !answer.groups.is_empty() {
+        session.say(&found, io);
+        return Err(nothing_live(&answer));
+    }
     let read = std::iter::once(&session).chain(&live).collect::<Vec<_>>();
     Session::show_of(&read, &view, args.output, &found, io)?;
     if let Some(line) = unfilled::line("compared", &unfilled) {
@@ -113,19 +117,29 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if args.services.is_empty() && !session.world.catalog.model_servings().is_empty() {
         io.say_line("ModelServings are not compared: their controller writes pods one by one");
     }
-    if live.is_none() && !drift::is_dump(objects) && !answer.groups.is_empty() {
-        let objects = answer.groups.iter().flat_map(|group| &group.objects);
-        let kinds: BTreeSet<EcoString> =
-            objects.map(|object| object.id.kind.to_lowercase()).collect();
-        let kinds: Vec<EcoString> = kinds.into_iter().collect();
-        io.say(&format!(
-            "no object that an operator writes was read: give a dump of the cluster\n  help: `kubectl get {} -A -o yaml > live.yaml`, then `--live live.yaml`\n",
-            kinds.join(",")
-        ));
+    if live.is_some() && !is_dump && !answer.groups.is_empty() {
+        io.say_line("no object of `--live` has a `metadata.uid` or was written by an operator: is it a dump of the cluster?");
     }
     let unread = live.as_ref().is_some_and(Session::is_incomplete);
     let outcome = session.outcome(&found, !answer.failed.is_empty() || unread);
     Ok(if answer.groups.is_empty() { outcome } else { outcome.and(Outcome::No) })
+}
+
+/// Nothing of the input was in a cluster: that every object is missing there would be no finding.
+fn nothing_live(answer: &drift::Drift) -> Failure {
+    let objects = answer.groups.iter().flat_map(|group| &group.objects);
+    let kinds: BTreeSet<String> =
+        objects.map(|object| object.id.kind.to_lowercase().into()).collect();
+    let kinds: Vec<String> = kinds.into_iter().collect();
+    Failure::NotFound {
+        message: "nothing to compare with: the input has no object that an operator wrote; give a \
+                  dump of the cluster"
+            .into(),
+        help: Some(format!(
+            "`kubectl get {} -A -o yaml > live.yaml`, then `--live live.yaml`",
+            kinds.join(",")
+        )),
+    }
 }
 
 /// Services of the dump that the repository does not have.

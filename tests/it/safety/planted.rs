@@ -268,7 +268,7 @@ fn calls() -> Vec<String> {
     each("diff --base a -f b --all", &pages);
     each("diff --base b -f a", &pages);
     each("diff --base a -f fields", &pages);
-    each("drift -f a", &pages);
+    each("drift -f a --live a", &pages);
     each("rollout svc --from a -f b", &["table", "json"]);
     each("rollout --all --from a -f b", &["table", "json"]);
     each("matrix -f a", &["table", "json"]);
