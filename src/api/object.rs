@@ -63,11 +63,6 @@ impl Api {
         matches!(self, Self::Ome)
     }
 
-    /// Returns whether the operator writes the label of a queue for the annotation of a service.
-    pub fn labels_queues(self) -> bool {
-        matches!(self, Self::Ome)
-    }
-
     /// Returns whether the operator's chart installs the built-in runtimes.
     pub fn has_stock_runtimes(self) -> bool {
         matches!(self, Self::KServe)

@@ -49,6 +49,9 @@ pub struct QueueDecision {
     pub admitted: Vec<Admitted>,
     /// Replicas of minReplicas that wait for quota.
     pub waiting: i64,
+    /// `admitted` and `waiting` count pods: the component has several Deployments, whose pods Kueue
+    /// admits one by one.
+    pub of_pods: bool,
     /// True when a Kueue object was loaded, and a ClusterQueue where a LocalQueue names one;
     /// otherwise the result is unknown.
     pub is_evaluated: bool,

@@ -5,7 +5,7 @@
 
 use super::build::node;
 use super::rules;
-use crate::api::{Api, DeploymentMode, Field, Service};
+use crate::api::Service;
 use crate::pods::built::Component;
 use crate::yaml::{Entry, Map, Node, Origin, Rule};
 use ecow::EcoString;
@@ -122,18 +122,12 @@ pub(crate) fn queue_labels(annotations: &Map) -> Vec<Entry> {
 /// Label that names a queue of Kueue.
 pub(crate) const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
 
-/// The queue of Kueue that the pods of a component name by their label, with its origin.
-pub(crate) fn kueue_queue(api: Api, component: &Component) -> Option<Field<EcoString>> {
-    // A Knative Service carries the label itself; its revisions, whose pods Kueue would see, do
-    // not.
-    let queued = api.labels_queues() && component.mode != DeploymentMode::Serverless;
-    let added = if queued { queue_labels(&component.annotations) } else { Vec::new() };
-    let node = added
-        .iter()
-        .find(|entry| entry.key == KUEUE_QUEUE)
-        .map(|entry| &entry.node)
-        .or_else(|| component.labels.get(KUEUE_QUEUE))?;
-    node.scalar_text().filter(|name| !name.is_empty()).map(|name| Field::new(name, node.origin))
+/// Whether what is written for a component may have the label of a queue of Kueue.
+pub(crate) fn names_queue(component: &Component) -> bool {
+    let workers = component.worker_metadata.as_ref().map(|(labels, _)| labels);
+    let labels = std::iter::once(&component.labels).chain(workers);
+    labels.into_iter().any(|labels| labels.contains_key(KUEUE_QUEUE))
+        || queue_labels(&component.annotations).iter().any(|entry| entry.key == KUEUE_QUEUE)
 }
 
 /// Annotations of a Service in front of pods.

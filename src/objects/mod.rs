@@ -21,7 +21,7 @@ pub mod rules;
 pub(crate) mod testing;
 pub(crate) mod wave;
 
-pub(crate) use metadata::kueue_queue;
+pub(crate) use metadata::names_queue;
 
 pub use order::order;
 

@@ -1,6 +1,8 @@
 //! The workloads among the objects of a service, as their controllers read them: pod templates,
 //! replica counts and update strategies.
 
+use super::queued::Queued;
+pub(super) use super::queued::ray_workers;
 use super::storage_classes::StorageClasses;
 use crate::api::{ComponentKind, Object};
 use crate::api::{ObjectRef, Scope};
@@ -31,6 +33,8 @@ pub struct Workload {
     pub name: EcoString,
     /// The workload, or why the API server would reject it or its pods.
     pub kind: Result<WorkloadKind, EcoString>,
+    /// What Kueue admits as one of its pods, where they name a queue.
+    pub(super) queued: Option<Box<Queued>>,
 }
 
 /// The kind of a workload, with the fields that its controller reads.
@@ -118,21 +122,6 @@ pub struct PodContext {
     specs: Arc<Mutex<HashSet<Arc<PodSpec>>>>,
     /// The release of the LeaderWorkerSet controller.
     groups: &'static LeaderWorkerSetRelease,
-}
-
-/// The pods of a worker group of Ray: `replicas` within `minReplicas` and `maxReplicas`, each with
-/// `numOfHosts` pods, and none of a suspended group (KubeRay `utils.GetWorkerGroupDesiredReplicas`,
-/// with the defaults of its CRD).
-pub(super) fn ray_workers(group: &Node) -> i64 {
-    if group.get("suspend").and_then(Node::as_bool) == Some(true) {
-        return 0;
-    }
-    let number = |key: &str, default: i64| group.get(key).and_then(Node::as_int).unwrap_or(default);
-    let (replicas, least) = (number("replicas", 0), number("minReplicas", 0));
-    // Not `clamp`: bounds that contradict each other would end the program.
-    let count =
-        if replicas < least { least } else { replicas.min(number("maxReplicas", i64::MAX)) };
-    count.saturating_mul(number("numOfHosts", 1)).max(0)
 }
 
 impl PodContext {
@@ -332,7 +321,8 @@ impl PodContext {
         let namespace = id.scope.namespace().map(EcoString::as_str).unwrap_or_default();
         let version = object.node.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
         let spec = object.node.get("spec")?;
-        let kind = match (version.split('/').next().unwrap_or_default(), id.kind.as_str()) {
+        let group = version.split('/').next().unwrap_or_default();
+        let kind = match (group, id.kind.as_str()) {
             ("apps", "Deployment") => self.deployment(namespace, &id.name, spec),
             ("leaderworkerset.x-k8s.io", "LeaderWorkerSet") => self.groups(namespace, &object.node),
             ("ray.io", "RayCluster") => self.ray(namespace, spec),
@@ -353,7 +343,8 @@ impl PodContext {
             let refused = if accepted { None } else { refused_pods(&object.node) };
             refused.map_or(Ok(kind), |why| Err(why.into()))
         });
-        Some(Workload { component, name: id.name, kind })
+        let queued = Queued::of(group, &id.kind, &object.node).map(Box::new);
+        Some(Workload { component, name: id.name, kind, queued })
     }
 
     /// The workloads of a service. `accepted` says of the first objects whether a server was found to

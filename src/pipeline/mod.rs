@@ -26,6 +26,8 @@ pub(crate) mod placement;
 pub(crate) mod plan;
 pub(crate) mod planned;
 pub(crate) mod question;
+mod queue_question;
+mod queued;
 pub(crate) mod refusals;
 pub(crate) mod render;
 pub(crate) mod roll;

@@ -9,23 +9,24 @@ use super::engines::Engines;
 use super::named_objects::{Existing, Named};
 use super::planned::OtherPods;
 use super::planned::{Depth, Planned, PlannedComponent, Unplanned, is_unfilled};
-use super::question::Question;
+use super::question::{Question, joined};
+use super::queue_question;
+use super::queued::mentions_queue;
 use super::refusals::Server;
 use super::uncounted::{UNCOUNTED_REQUEST, UNCOUNTED_TOTAL};
 use crate::api::{
     Api, DeploymentMode, Failure, Field, Follow, Object, PerReading, Semantics, Service, Views,
 };
 use crate::catalog::Catalog;
+use crate::cluster as machines;
 use crate::cluster::admission;
-use crate::cluster::{self as machines, Shape};
 use crate::decision::{QueueDecision, Resolution};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::history::Recorder;
 use crate::objects as render;
-use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::cohort::Ledger;
 use crate::operators::{self, BuildContext, Selector};
-use crate::pods::built::{Built, Component};
+use crate::pods::built::Built;
 use crate::quantity::{Memory, Range};
 use crate::secret::sentence;
 use crate::source::Span;
@@ -36,21 +37,6 @@ use std::borrow::Borrow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// Resource requests of the pods of a component.
-struct Pods {
-    main: Shape,
-    worker: Option<(Shape, i64)>,
-    /// The Kueue queue that the pods name.
-    queue: Option<Field<EcoString>>,
-}
-
-impl Pods {
-    fn of(api: Api, built: &Component) -> Self {
-        let worker = built.worker.as_ref().map(|(pod, count)| (Shape::of(pod), *count));
-        Self { main: Shape::of(&built.pod), worker, queue: render::kueue_queue(api, built) }
-    }
-}
 
 /// Above this number of services the placements of the two modes are not compared.
 const MOST_COMPARED: usize = 500;
@@ -72,12 +58,14 @@ pub struct Planner<'a> {
     engines: Engines<'a>,
     /// The pods of queues so far: a fleet has few pod shapes.
     questions: Mutex<HashSet<Arc<Question>>>,
+    /// Whether the input has objects of Kueue.
+    has_queues: bool,
     /// The server that judges the objects of services, if they are judged.
     server: Option<Server<'a>>,
     /// Whether the pods of the mode that is not followed are built too.
     compares_pods: bool,
     /// Queue decisions so far.
-    admitted: Mutex<HashMap<Admission, QueueDecision>>,
+    admitted: Mutex<HashMap<Admission, Option<QueueDecision>>>,
     /// Services that see other objects than most.
     seen: Option<Seen<'a>>,
 }
@@ -91,16 +79,15 @@ struct Seen<'a> {
     planners: Vec<OnceLock<Planner<'a>>>,
 }
 
-/// Cache key of a queue decision: namespace and name of the queue, and the pods.
-type Admission = (EcoString, EcoString, Arc<Question>);
+/// Cache key of a queue decision: namespace, and the pods with their queues.
+type Admission = (EcoString, Arc<Question>);
 
 /// The decision of one mode.
 pub(super) struct Outcome<'a, 's> {
     pub(super) resolution: Resolution<'a>,
     pub(super) components: Vec<PlannedComponent>,
-    /// Requests of the pods of each component, if the components could be composed and the caller
-    /// needs them.
-    pods: Vec<Pods>,
+    /// By component, what it asks of a queue of Kueue, if this mode is the one that is followed.
+    queued: Vec<Option<(Field<EcoString>, Question)>>,
     /// The workloads that run the pods.
     workloads: Vec<Workload>,
     /// All objects, where a quota counts them.
@@ -171,6 +158,7 @@ impl<'a> Planner<'a> {
             autoscalers: Autoscalers::of(catalog),
             engines: Engines::new(catalog),
             questions: Mutex::default(),
+            has_queues: catalog.local_queues().len() + catalog.cluster_queues().len() > 0,
             server: None,
             compares_pods: false,
             admitted: Mutex::default(),
@@ -315,7 +303,7 @@ impl<'a> Planner<'a> {
             let found: Vec<_> =
                 open.filter_map(|component| not_counted(component, service)).collect();
             planned.diagnostics.extend(found);
-            self.queue(&mut planned, service, outcome.pods);
+            self.queue(&mut planned, service, outcome.queued);
         }
         let is_read_one_way = operators::services(service.object.api)
             .is_some_and(|operator| operator.is_read_one_way(service));
@@ -388,23 +376,16 @@ impl<'a> Planner<'a> {
     }
 
     /// Determines what the queues of the components admit, each on its own.
-    fn queue(&self, planned: &mut Planned<'a>, service: &Service, pods: Vec<Pods>) {
-        for (component, Pods { main, worker, queue }) in planned.components.iter_mut().zip(pods) {
-            let Some(queue) = queue else { continue };
-            // Workers without a shape of their own (RayCluster) have the shape of the head.
-            let (Some(fewest), Some(pods), true) = (
-                component.min_replicas.number(),
-                component.pods_per_replica.number(),
-                main.is_known(),
-            ) else {
-                continue;
-            };
-            let workers = worker.or_else(|| (pods > 1).then(|| (main.clone(), pods - 1)));
-            if workers.as_ref().is_some_and(|(worker, _)| !worker.is_known()) {
-                continue;
-            }
-            let question = self.shared(Question { main, workers, fewest });
-            let decision = self.admit(&service.namespace, queue, &question);
+    fn queue(
+        &self,
+        planned: &mut Planned<'a>,
+        service: &Service,
+        queued: Vec<Option<(Field<EcoString>, Question)>>,
+    ) {
+        for (component, queued) in planned.components.iter_mut().zip(queued) {
+            let Some((queue, question)) = queued else { continue };
+            let question = self.shared(question);
+            let Some(decision) = self.admit(&service.namespace, queue, &question) else { continue };
             planned.diagnostics.extend(crate::operators::kueue::findings::findings(
                 &decision,
                 component.kind,
@@ -416,25 +397,24 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The queue decision for replicas of these pods; cached.
+    /// The queue decision for these pods; cached.
     fn admit(
         &self,
         namespace: &EcoString,
         queue: Field<EcoString>,
         question: &Arc<Question>,
-    ) -> QueueDecision {
+    ) -> Option<QueueDecision> {
         let lock = || self.admitted.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (namespace.clone(), queue.value.clone(), Arc::clone(question));
+        let key = (namespace.clone(), Arc::clone(question));
         if let Some(decision) = lock().get(&key) {
             // The place of the label is that of this service, not that of the first one with such
             // pods.
-            return QueueDecision { queue, ..decision.clone() };
+            return decision.clone().map(|decision| QueueDecision { queue, ..decision });
         }
         // An empty ledger: whether the queue could ever admit these pods alone.
         let mut ledger = Ledger::default();
-        let pods = question.sets();
-        let decision =
-            queue::admit(self.catalog, namespace, queue, &pods, question.fewest, &mut ledger);
+        let all = question.admit(self.catalog, namespace, &queue, None, &mut ledger);
+        let decision = joined(&all, question.each);
         lock().entry(key).or_insert(decision.clone());
         decision
     }
@@ -483,8 +463,8 @@ impl<'a> Planner<'a> {
         let refused = refusal(diagnostics.iter().chain(&built.diagnostics));
         let is_built = built.error.is_none();
         let error = built.error.take().or(refused);
-        let (mut pods, mut workloads, mut counted) = (Vec::new(), Vec::new(), Vec::new());
-        let mut missing = Vec::new();
+        let (mut workloads, mut counted) = (Vec::new(), Vec::new());
+        let (mut queued, mut missing) = (Vec::new(), Vec::new());
         let mut components: Vec<_> =
             built.outlines.into_iter().map(PlannedComponent::from).collect();
         if let Some(composed) = &built.built {
@@ -492,12 +472,6 @@ impl<'a> Planner<'a> {
             // Of the other mode only decisions and errors are compared, and a remark is neither.
             if followed {
                 diagnostics.extend(ask.remarks(service, parts));
-            }
-            let queued =
-                || parts.iter().any(|built| render::kueue_queue(policy.api, built).is_some());
-            // Shapes are read from all containers, and few fleets have queues.
-            if followed && queued() {
-                pods = parts.iter().map(|built| Pods::of(policy.api, built)).collect();
             }
             let written = OnceCell::new();
             // What cannot be written is reported by `render`.
@@ -541,6 +515,14 @@ impl<'a> Planner<'a> {
             if followed {
                 let namespace = &service.namespace;
                 self.autoscalers.scale(namespace, &mut components, workloads_of, objects);
+                // Objects are written for this only where they may name a queue: few fleets have some.
+                let may_wait = self.has_queues && mentions_queue(&service.object)
+                    || parts.iter().any(render::names_queue);
+                if may_wait {
+                    let asks = components.iter();
+                    let ask = |component| queue_question::of(component, workloads_of());
+                    queued = asks.map(ask).collect();
+                }
             }
             if self.has_nodes && (followed || self.compares_pods) {
                 workloads_of();
@@ -569,7 +551,7 @@ impl<'a> Planner<'a> {
         Outcome {
             resolution,
             components,
-            pods,
+            queued,
             workloads,
             objects: counted,
             missing,

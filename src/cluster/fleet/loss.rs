@@ -97,8 +97,10 @@ impl Fleet {
             let slots = &placed.slots[at];
             // A replica that is held was not started, so that nothing of it ran on the node.
             let is_missing = |replica: &usize| {
-                let is_empty = |slots: &Vec<Slot>| slots.iter().any(|slot| slot.pod.is_none());
-                !workload.replicas[*replica].held && slots.get(*replica).is_some_and(is_empty)
+                let wanted = &workload.replicas[*replica];
+                let is_empty =
+                    |(place, slot): (usize, &Slot)| slot.pod.is_none() && !wanted.holds(place);
+                slots.get(*replica).is_some_and(|slots| slots.iter().enumerate().any(is_empty))
             };
             let mut missing = (0..slots.len()).filter(is_missing);
             for running in lost {

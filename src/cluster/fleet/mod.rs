@@ -38,6 +38,37 @@ pub struct Replica {
     pub together: usize,
     /// The replica may not start yet, so it is not placed.
     pub held: bool,
+    /// Places of single pods that may not start yet, as those of another Deployment.
+    pub held_pods: Vec<usize>,
+}
+
+impl Replica {
+    /// One of single pods, which may start.
+    pub(crate) fn alone(pods: Vec<usize>) -> Self {
+        Self { pods, ..Self::default() }
+    }
+
+    /// Whether the pod at a place may not start yet.
+    pub(crate) fn holds(&self, place: usize) -> bool {
+        self.held || self.held_pods.contains(&place)
+    }
+
+    /// Holds the pod at a place.
+    pub(crate) fn hold(&mut self, place: usize) {
+        if !self.holds(place) {
+            self.held_pods.push(place);
+        }
+        if self.held_pods.len() == self.pods.len() {
+            self.held = true;
+            self.held_pods.clear();
+        }
+    }
+
+    /// The templates of the pods that may start.
+    pub(crate) fn startable(&self) -> impl Iterator<Item = &usize> {
+        let pods = self.pods.iter().enumerate();
+        pods.filter(|(place, _)| !self.holds(*place)).map(|(_, template)| template)
+    }
 }
 
 /// A pod of a workload that runs.

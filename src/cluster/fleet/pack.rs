@@ -1,7 +1,7 @@
 //! Whether everything would fit in another order, or packed otherwise.
 
 use super::place::{Manner, Placed};
-use super::{Fleet, Workload};
+use super::{Fleet, Replica, Workload};
 use crate::cluster::Machine;
 use crate::cluster::schedule::{Alike, NodeId, PodTemplate, Preference, Scheduler, TemplateId};
 use ecow::EcoString;
@@ -122,8 +122,8 @@ impl Fleet {
             take(&other.template);
         }
         let wanted = self.workloads.iter().flat_map(|workload| {
-            let replicas = workload.replicas.iter().filter(|replica| !replica.held);
-            replicas.flat_map(|replica| replica.pods.iter().map(|at| &workload.templates[*at]))
+            let pods = workload.replicas.iter().flat_map(Replica::startable);
+            pods.map(|at| &workload.templates[*at])
         });
         wanted.into_iter().any(|template| take(template))
     }
@@ -197,8 +197,8 @@ impl Fleet {
         if self.stays {
             beginning.keep_all(self);
         }
-        let wanted = beginning.all().filter(|([workload, replica, _], slot)| {
-            slot.pod.is_none() && !self.workloads[*workload].replicas[*replica].held
+        let wanted = beginning.all().filter(|([workload, replica, place], slot)| {
+            slot.pod.is_none() && !self.workloads[*workload].replicas[*replica].holds(*place)
         });
         let mut pods: Vec<(bool, Reverse<[i64; 3]>, TemplateId)> = wanted
             .map(|([workload, replica, place], _)| {

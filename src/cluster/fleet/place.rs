@@ -182,8 +182,11 @@ impl Placed {
         let free = |replica: usize| {
             let wanted = record.replicas.get(replica).filter(|wanted| !wanted.held)?;
             let slots = &self.slots[workload][replica];
-            (0..slots.len())
-                .find(|at| slots[*at].pod.is_none() && wanted.pods[*at] == running.template)
+            (0..slots.len()).find(|at| {
+                slots[*at].pod.is_none()
+                    && wanted.pods[*at] == running.template
+                    && !wanted.holds(*at)
+            })
         };
         let place = match running.replica {
             Some(replica) => free(replica).map(|at| (replica, at)),
@@ -215,7 +218,8 @@ impl Placed {
             return;
         }
         let slots = &self.slots[workload][replica];
-        let missing: Vec<usize> = (0..slots.len()).filter(|at| slots[*at].pod.is_none()).collect();
+        let is_missing = |at: &usize| slots[*at].pod.is_none() && !wanted.holds(*at);
+        let missing: Vec<usize> = (0..slots.len()).filter(is_missing).collect();
         let (together, alone): (Vec<usize>, Vec<usize>) =
             missing.into_iter().partition(|at| *at < wanted.together);
         let alone = if others || wanted.together == 0 { alone } else { Vec::new() };

@@ -138,7 +138,8 @@ impl Rooms {
             Box::new((placed, HashMap::new()))
         });
         let (placed, before) = &mut **before;
-        let plain = workload.replicas.iter().all(|replica| replica.pods == [0] && !replica.held);
+        let plain =
+            workload.replicas.iter().all(|replica| replica.pods == [0] && !replica.holds(0));
         if plain && !workload.templates.is_empty() {
             let template = placed.template(at, 0);
             let key = placed.scheduler.alike(template);

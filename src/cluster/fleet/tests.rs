@@ -34,7 +34,7 @@ fn pod(gpus: i64, cpu: i64) -> Arc<PodTemplate> {
 }
 
 fn workload(gpus: i64, cpu: i64, replicas: usize) -> Workload {
-    let replica = Replica { pods: vec![0], together: 0, held: false };
+    let replica = Replica::alone(vec![0]);
     Workload {
         templates: vec![pod(gpus, cpu)],
         replicas: vec![replica; replicas],
@@ -177,7 +177,7 @@ fn service(at: usize, drawn: &DrawnService, nodes: usize) -> Workload {
     }
     let labels = [("app".into(), app.as_str().into())].into_iter().collect();
     let pod = PodTemplate::read("ml", labels, &read(&spec), &Admission::partial()).expect("a pod");
-    let replica = Replica { pods: vec![0], together: 0, held: false };
+    let replica = Replica::alone(vec![0]);
     let running = (0..(*runs).min(*replicas)).map(|run| Running {
         node: format!("n{}", (at + run) % nodes).into(),
         started: None,
@@ -338,7 +338,7 @@ proptest! {
     ) {
         // Some are groups that are placed whole.
         let workloads = services.iter().map(|(replicas, size)| {
-            let replica = Replica { pods: vec![0; *size], together: *size, held: false };
+            let replica = Replica { together: *size, ..Replica::alone(vec![0; *size]) };
             Workload { replicas: vec![replica; *replicas], ..workload(shape.0, shape.1, 0) }
         });
         let fleet = fleet(&nodes, workloads.collect());

@@ -72,6 +72,7 @@ pub fn admit(
         obstacle: None,
         admitted: Vec::new(),
         waiting: 0,
+        of_pods: false,
         is_evaluated: catalog.flavors().len()
             + catalog.cluster_queues().len()
             + catalog.local_queues().len()

@@ -64,8 +64,9 @@ pub(crate) fn findings(
         let all = decision.waiting.saturating_add(
             decision.admitted.iter().map(|admitted| admitted.replicas).fold(0, i64::saturating_add),
         );
+        let what = if decision.of_pods { "pods" } else { "replicas" };
         let message = format!(
-            "{} of {all} replicas of {component} wait for quota: queue `{queue}` has too little of `{flavor}` and what comes after it",
+            "{} of {all} {what} of {component} wait for quota: queue `{queue}` has too little of `{flavor}` and what comes after it",
             decision.waiting
         );
         found.push(

@@ -129,7 +129,9 @@ impl<'a> Site<'a> {
                     keeping.together = true;
                     keeping.whole_groups = true;
                 }
-                for (part, slot) in slots.iter().enumerate() {
+                for (part, slot) in
+                    slots.iter().enumerate().filter(|(part, _)| !wanted.holds(*part))
+                {
                     let ran = slot.number.and_then(|number| ground.running.all.get(number));
                     let mut group = replica;
                     if let Some(pod) = ran {

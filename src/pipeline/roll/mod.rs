@@ -489,7 +489,10 @@ fn settle_tracks(
         workload.running.clear();
         if is_queued {
             // The queues of the simulation hold them.
-            workload.replicas.iter_mut().for_each(|replica| replica.held = false);
+            for replica in &mut workload.replicas {
+                replica.held = false;
+                replica.held_pods.clear();
+            }
         }
     }
     ground.evicts_below = others::evicts_below(tracks).max(ground.arriving.evicts_below());

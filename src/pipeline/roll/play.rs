@@ -9,7 +9,7 @@ use super::track::{Begins, Kind, Part, Placed, Track};
 use super::{Ground, end, queues, stages};
 use crate::api::serving_names;
 use crate::cluster::Machine;
-use crate::cluster::fleet::{Slot, Slots, Workload};
+use crate::cluster::fleet::{Replica, Slot, Slots, Workload};
 use crate::cluster::schedule::{First, NodeId, PodId, TemplateId};
 use crate::pipeline::together::settled::Workloads;
 use crate::rollout::{
@@ -314,8 +314,7 @@ impl SettledPods<'_> {
     /// Pods of the template that may be created.
     fn wanted(&self) -> usize {
         let workload = self.workload();
-        let replicas = workload.replicas.iter().filter(|replica| !replica.held);
-        let pods = replicas.flat_map(|replica| &replica.pods);
+        let pods = workload.replicas.iter().flat_map(Replica::startable);
         pods.filter(|template| self.counts(workload.wanted(**template))).count()
     }
 

@@ -114,7 +114,7 @@ fn take(
         template: of_template,
         number,
     });
-    workload.replicas.push(Replica { pods: vec![of_template], together: 0, held: false });
+    workload.replicas.push(Replica::alone(vec![of_template]));
     workload.runs_on = true;
     *standing += 1;
 }

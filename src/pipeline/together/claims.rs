@@ -231,9 +231,10 @@ impl Claim {
                 stated.unwrap_or_else(|| replicas.len().max(self.workload.running.len()))
             }
         };
-        let last = replicas.last().cloned().unwrap_or_else(|| alone(vec![0]));
+        let last = replicas.last().cloned().unwrap_or_else(|| Replica::alone(vec![0]));
         // Only the first replica of a Deployment with workers has them.
-        let one = if replicas.len() == 1 && last.together == 0 { alone(vec![0]) } else { last };
+        let one =
+            if replicas.len() == 1 && last.together == 0 { Replica::alone(vec![0]) } else { last };
         // What is placed now is no longer in reserve for pods that run beyond it.
         self.extra = self.extra.saturating_sub(wanted.saturating_sub(replicas.len()));
         if self.component.is_none() || self.refused.is_some() || self.workload.templates.is_empty()
@@ -315,7 +316,7 @@ impl Claim {
         let most = replicas.len().saturating_add(self.extra);
         let running = self.workload.running.len().min(most);
         while replicas.len() < running {
-            replicas.push(alone(vec![0]));
+            replicas.push(Replica::alone(vec![0]));
         }
     }
 
@@ -366,13 +367,13 @@ fn component_claim(
         WorkloadKind::Deployment { .. } if component.kind == ComponentKind::Prober => {
             for workload in workloads {
                 let Ok(WorkloadKind::Deployment { spec, .. }) = &workload.kind else { continue };
-                claimed.replicas.push(alone(vec![claimed.templates.len()]));
+                claimed.replicas.push(Replica::alone(vec![claimed.templates.len()]));
                 claimed.templates.push(Arc::clone(&spec.revision.pod));
             }
         }
         WorkloadKind::Deployment { spec, .. } => {
             claimed.templates.push(Arc::clone(&spec.revision.pod));
-            claimed.replicas = (0..replicas).map(|_| alone(vec![0])).collect();
+            claimed.replicas = (0..replicas).map(|_| Replica::alone(vec![0])).collect();
             // KServe runs the workers as a second Deployment, next to that of the head.
             if let Some(WorkloadKind::Deployment { spec, .. }) =
                 workloads.get(1).and_then(|workload| workload.kind.as_ref().ok())
@@ -384,7 +385,7 @@ fn component_claim(
                     Some(first) => first.pods.extend(workers),
                     // Their number is not that of the heads.
                     None if workers.len() > 0 => {
-                        claimed.replicas.push(alone(workers.collect()));
+                        claimed.replicas.push(Replica::alone(workers.collect()));
                     }
                     None => {}
                 }
@@ -392,7 +393,7 @@ fn component_claim(
         }
         WorkloadKind::Knative(pod) => {
             claimed.templates.push(Arc::clone(pod));
-            claimed.replicas = (0..replicas).map(|_| alone(vec![0])).collect();
+            claimed.replicas = (0..replicas).map(|_| Replica::alone(vec![0])).collect();
         }
         WorkloadKind::Groups(spec) => claimed = groups(spec),
         WorkloadKind::Ray { .. } => {
@@ -404,7 +405,7 @@ fn component_claim(
                     pods.extend(std::iter::repeat_n(claimed.templates.len(), *count));
                     claimed.templates.push(Arc::clone(worker));
                 }
-                claimed.replicas.push(alone(pods));
+                claimed.replicas.push(Replica::alone(pods));
             }
         }
     }
@@ -429,7 +430,7 @@ pub(crate) fn groups(spec: &LeaderWorkerSetSpec) -> Claimed {
         }
         let mut pods = vec![2 * base];
         pods.resize(size, 2 * base + 1);
-        claimed.replicas.push(Replica { together: size, pods, held: false });
+        claimed.replicas.push(Replica { together: size, ..Replica::alone(pods) });
     }
     claimed
 }
@@ -449,10 +450,6 @@ pub(super) fn sort(claims: &mut [Claim]) {
 fn extra(component: &PlannedComponent) -> usize {
     let most = component.most_replicas().zip(component.settled_replicas.number());
     most.and_then(|(most, least)| usize::try_from(most - least).ok()).unwrap_or(0)
-}
-
-fn alone(pods: Vec<usize>) -> Replica {
-    Replica { pods, together: 0, held: false }
 }
 
 fn running(
@@ -558,7 +555,7 @@ fn serving_claim(
         }
     }
     claimed.replicas = (0..count(serving.replicas.value))
-        .map(|_| Replica { pods: group.clone(), together, held: false })
+        .map(|_| Replica { together, ..Replica::alone(group.clone()) })
         .collect();
     for at in index {
         let pod = &running.all[*at];

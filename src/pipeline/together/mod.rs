@@ -33,6 +33,7 @@ pub(crate) mod settled;
 #[cfg(test)]
 mod tests;
 mod unevaluated;
+mod units;
 mod volcano_job;
 mod workload_kinds;
 pub(crate) mod workloads;

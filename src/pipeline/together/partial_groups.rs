@@ -83,7 +83,7 @@ fn apart(workload: &Workload) -> Workload {
         workload.replicas.iter().map(move |replica| {
             let (leader, workers) = replica.pods.split_at(replica.pods.len().min(1));
             let pods = if leaders { leader } else { workers };
-            Replica { pods: pods.to_vec(), together: 0, held: replica.held }
+            Replica { held: replica.held, ..Replica::alone(pods.to_vec()) }
         })
     };
     let running = workload.running.iter().map(|running| {

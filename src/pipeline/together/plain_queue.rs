@@ -9,6 +9,7 @@ use crate::decision::QueueDecision;
 use crate::objects::metadata::KUEUE_QUEUE;
 use crate::operators::kueue::admit::{self as queue, PodSet};
 use crate::operators::kueue::cohort::Ledger;
+use crate::pipeline::queued::queue_of;
 use crate::yaml::{Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
 use std::collections::BTreeMap;
@@ -65,16 +66,6 @@ impl PodGroup {
     }
 }
 
-/// Kinds that Kueue admits as one, by the label of the object (pkg/controller/jobs). Pods of Deployments
-/// are workloads of their own, and so are the groups of LeaderWorkerSets.
-static WHOLE: &[(&str, &[&str])] = &[
-    ("apps", &["StatefulSet"]),
-    ("batch", &["Job"]),
-    ("jobset.x-k8s.io", &["JobSet"]),
-    ("kubeflow.org", &["MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"]),
-    ("ray.io", &["RayCluster", "RayJob", "RayService"]),
-];
-
 impl PlainQueue {
     /// The queue of a workload with these labels of its pods, where queues are known.
     pub(in crate::pipeline) fn of(
@@ -89,18 +80,8 @@ impl PlainQueue {
         }
         let kind = object.id.kind.as_str();
         let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
-        let whole = WHOLE.iter().any(|(name, kinds)| *name == group && kinds.contains(&kind));
-        let copied = matches!(
-            (group, kind),
-            ("apps", "Deployment") | ("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
-        );
-        let stated = object.node.at(&["metadata", "labels", KUEUE_QUEUE]);
-        // Kueue copies the label of these two kinds to their pods; other kinds need it on the
-        // template.
-        if let Some(label) = stated.filter(|_| whole || copied)
-            && let Some(name) = label.scalar_text().filter(|name| !name.is_empty())
-        {
-            let name = Field::new(name, label.origin);
+        // Other kinds need the label on the template.
+        if let Some((name, whole)) = queue_of(group, kind, &object.node) {
             return Some(Self { name, namespace, whole, group: None });
         }
         let name = Field::new(labels?.get(KUEUE_QUEUE)?.clone(), Origin::Derived(&POD));

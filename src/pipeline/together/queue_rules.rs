@@ -9,7 +9,7 @@ use super::claims::Claim;
 use super::quota::cluster_queue;
 use crate::api::{ClusterQueue, Object, ResourceFlavor};
 use crate::catalog::Catalog;
-use crate::cluster::fleet::{Fleet, Workload};
+use crate::cluster::fleet::{Fleet, Replica, Workload};
 use crate::operators::kueue::admit::is_open_to;
 use crate::pipeline::planned::Planned;
 use crate::yaml::Node;
@@ -25,8 +25,7 @@ pub(super) fn found(
 ) -> Vec<NotJudged> {
     let mut pods: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
     for (claim, workload) in claims.iter().zip(&fleet.workloads) {
-        let open = workload.replicas.iter().filter(|replica| !replica.held);
-        let all: usize = open.map(|replica| replica.pods.len()).sum();
+        let all = workload.replicas.iter().flat_map(Replica::startable).count();
         // What runs was admitted.
         let new = all.saturating_sub(workload.running.len());
         if new == 0 {

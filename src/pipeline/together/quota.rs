@@ -4,14 +4,14 @@
 use super::NotJudged;
 use super::claims::{Claim, Who};
 use super::plain_queue::{PlainQueue, PodGroup};
+use super::units::{self, Units, apply as apply_units, hold as hold_units};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Fleet, Replica, Workload};
 use crate::decision::{Admitted, QueueDecision};
-use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::cohort::Ledger;
 use crate::operators::kueue::flavor::admitted;
-use crate::pipeline::planned::Planned;
-use crate::pipeline::question::Question;
+use crate::pipeline::planned::{Planned, PlannedComponent};
+use crate::pipeline::question::{Each, joined, message};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -51,21 +51,43 @@ pub(super) fn hold(
             continue;
         };
         let planned = &mut planned[service];
+        let namespace = &planned.service.namespace;
         let planned_component = &mut planned.components[component];
-        let (Some(decision), Some(question)) =
-            (planned_component.queue.take(), &planned_component.question)
+        let workload = &mut fleet.workloads[at];
+        let Some((decisions, units)) =
+            component_units(catalog, namespace, planned_component, workload, &mut ledger)
         else {
             continue;
         };
-        let decision = admit(catalog, &planned.service.namespace, *decision, question, &mut ledger);
-        let waiting = usize::try_from(decision.waiting).unwrap_or(0);
-        let workload = &mut fleet.workloads[at];
-        let waiting = if decision.obstacle.is_some() { workload.replicas.len() } else { waiting };
-        held.extend(hold_last(workload, waiting, &decision).map(|why| (at, why)));
-        apply(catalog, &decision, workload, false);
-        planned_component.queue = Some(Box::new(decision));
+        for (decision, units) in decisions.iter().zip(&units) {
+            let Some(decision) = decision else { continue };
+            held.extend(hold_units(workload, units, decision).map(|why| (at, why)));
+            apply_units(catalog, decision, units, workload);
+        }
+        let each = planned_component.question.as_ref().map_or(Each::Pod, |question| question.each);
+        planned_component.queue = joined(&decisions, each).map(Box::new);
     }
     held
+}
+
+/// What the queues of a component admit of each of its workloads, after what the ledger has, and what
+/// they admit as one there; none where it names no queue, or nothing of it is placed.
+fn component_units(
+    catalog: &Catalog,
+    namespace: &str,
+    component: &PlannedComponent,
+    workload: &Workload,
+    ledger: &mut Ledger,
+) -> Option<(Vec<Option<QueueDecision>>, Vec<Units>)> {
+    let (decision, question) = (component.queue.as_ref()?, component.question.as_ref()?);
+    if !decision.is_evaluated || workload.replicas.is_empty() {
+        return None;
+    }
+    let units = units::of(question, workload);
+    let counts: Vec<i64> =
+        units.iter().map(|units| i64::try_from(units.len()).unwrap_or(i64::MAX)).collect();
+    let queue = &decision.queue;
+    Some((question.admit(catalog, namespace, queue, Some(&counts), ledger), units))
 }
 
 /// Admits the pods of a group, or holds all of them. Returns, by index of the claim, the reason.
@@ -90,7 +112,7 @@ fn hold_group(
     let mut together = Workload::default();
     for (place, at) in members.iter().enumerate() {
         together.templates.extend(fleet.workloads[*at].templates.first().cloned());
-        together.replicas.push(Replica { pods: vec![place], together: 0, held: false });
+        together.replicas.push(Replica::alone(vec![place]));
     }
     let missing = group.size.saturating_sub(members.len());
     let mut hold = |why: EcoString| -> Vec<(usize, EcoString)> {
@@ -164,9 +186,8 @@ pub(super) fn checked<'c>(
     let mut pods: BTreeMap<&EcoString, usize> = BTreeMap::new();
     for (claim, workload) in claims.iter().zip(&fleet.workloads) {
         let Some(queue) = cluster_queue(catalog, planned, claim) else { continue };
-        let replicas = workload.replicas.iter().filter(|replica| !replica.held);
         *pods.entry(queue).or_default() +=
-            replicas.map(|replica| replica.pods.len()).sum::<usize>();
+            workload.replicas.iter().flat_map(Replica::startable).count();
     }
     let checks = |(queue, pods): (&'c EcoString, usize)| {
         let checks = catalog.cluster_queue(queue)?.checks.as_slice();
@@ -265,20 +286,6 @@ fn apply(catalog: &Catalog, decision: &QueueDecision, workload: &mut Workload, w
     }
 }
 
-/// What a queue admits of a component, after what the ledger has.
-fn admit(
-    catalog: &Catalog,
-    namespace: &str,
-    decision: QueueDecision,
-    question: &Question,
-    ledger: &mut Ledger,
-) -> QueueDecision {
-    if !decision.is_evaluated {
-        return decision;
-    }
-    queue::admit(catalog, namespace, decision.queue, &question.sets(), question.fewest, ledger)
-}
-
 /// The workloads of which replicas wait for quota when they come in this sequence.
 pub(super) fn waiting(
     catalog: &Catalog,
@@ -298,32 +305,13 @@ pub(super) fn waiting(
             return queue.is_some_and(|queue| queue.admit(catalog, workload, &mut ledger).1 > 0);
         };
         let planned = &planned[service];
-        let planned_component = &planned.components[component];
-        let (Some(decision), Some(question)) =
-            (&planned_component.queue, &planned_component.question)
-        else {
-            return false;
-        };
-        let namespace = &planned.service.namespace;
-        let decision =
-            admit(catalog, namespace, QueueDecision::clone(decision), question, &mut ledger);
-        decision.waiting > 0 || decision.obstacle.is_some()
+        let component = &planned.components[component];
+        let (namespace, workload) = (&planned.service.namespace, &fleet.workloads[*at]);
+        let admitted = component_units(catalog, namespace, component, workload, &mut ledger);
+        admitted.is_some_and(|(decisions, _)| {
+            let mut decisions = decisions.iter().flatten();
+            decisions.any(|decision| decision.waiting > 0 || decision.obstacle.is_some())
+        })
     };
     sequence.iter().copied().filter(|at| waits(at)).collect()
-}
-
-/// The reason for waiting.
-pub(in crate::pipeline) fn message(decision: &QueueDecision) -> EcoString {
-    let local = &decision.queue.value;
-    if let Some(obstacle) = &decision.obstacle {
-        return obstacle.into();
-    }
-    let queue = decision.cluster_queue.as_ref().map_or_else(
-        || eco_format!("LocalQueue `{local}`"),
-        |cluster| eco_format!("ClusterQueue `{cluster}`"),
-    );
-    // The last flavor is the one that the search ended with.
-    let last = decision.rejected.last();
-    let detail = last.map(|last| eco_format!(": {}: {}", last.flavor, last.detail));
-    eco_format!("waits for quota of {queue}{}", detail.unwrap_or_default())
 }

@@ -118,6 +118,12 @@ impl Reasons {
                 placement.waiting.get_or_insert(waiting);
                 continue;
             }
+            if !record.held_pods.is_empty() {
+                let waiting = Waiting::without_nodes("quota", held.cloned().unwrap_or_default());
+                pending(replica, pods, &waiting);
+                placement.waiting.get_or_insert_with(|| Arc::new(waiting));
+                continue;
+            }
             let refused =
                 (0..slots.len()).find_map(|pod| self.placed.refused.get(&[at, replica, pod]));
             if let Some(message) = refused {

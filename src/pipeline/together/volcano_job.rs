@@ -91,9 +91,9 @@ pub(super) fn pods(
         members.extend(std::iter::repeat_n(at, *replicas));
     }
     if gangs && !members.is_empty() {
-        out.replicas = vec![Replica { pods: members, together, held: false }];
+        out.replicas = vec![Replica { together, ..Replica::alone(members) }];
     } else {
-        let alone = |at| Replica { pods: vec![at], together: 0, held: false };
+        let alone = |at| Replica::alone(vec![at]);
         out.replicas = members.into_iter().map(alone).collect();
     }
     Ok(out)

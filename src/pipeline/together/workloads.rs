@@ -365,7 +365,7 @@ impl Left {
     fn alone(&mut self, template: usize, count: i64) -> Result<Vec<Replica>, Refused> {
         let count = usize::try_from(count).unwrap_or(0);
         self.take(count)?;
-        Ok(vec![Replica { pods: vec![template], together: 0, held: false }; count])
+        Ok(vec![Replica::alone(vec![template]); count])
     }
 }
 

@@ -147,8 +147,11 @@ fn workloads_come_by_priority_then_those_that_run() {
 
 #[test]
 fn replicas_are_held_placed_whole_or_pod_by_pod() {
-    let replica =
-        |pods: usize, together: usize, held: bool| Replica { pods: vec![0; pods], together, held };
+    let replica = |pods: usize, together: usize, held: bool| Replica {
+        together,
+        held,
+        ..Replica::alone(vec![0; pods])
+    };
     let of = |replica: Replica| Workload { replicas: vec![replica], ..workload(1, 0, 1) };
     for (replica, expected) in [
         (replica(2, 0, false), vec!["a", "-"]),

@@ -103,7 +103,7 @@ fn pods_that_are_spread_keep_their_nodes_in_any_order() {
         number,
     };
     let spread = Workload {
-        replicas: vec![Replica { pods: vec![0], together: 0, held: false }; 3],
+        replicas: vec![Replica::alone(vec![0]); 3],
         running: vec![run("n0", 0), run("n1", 1), run("n2", 2)],
         ..app("a", 1, spread)
     };
