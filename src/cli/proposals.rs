@@ -1,7 +1,8 @@
 //! Command lines that an answer proposes: with the arguments of the input that they need to work as
 //! printed, and left out where they are the command that was run.
 
-use crate::diag::quoted;
+use crate::diag::{is_step_to_load, quoted};
+use crate::load::repository_root;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use ecow::EcoString;
@@ -215,6 +216,8 @@ fn words(argument: &clap::Arg, values: &[String]) -> String {
 pub(crate) struct Proposals {
     /// The paths that were read.
     paths: String,
+    /// The same as they were given.
+    read: Vec<PathBuf>,
     typed: Typed,
     /// Flags for what the whole input showed and a part of it may not, each with a blank before it.
     detected: String,
@@ -223,10 +226,11 @@ pub(crate) struct Proposals {
 impl Proposals {
     /// Those of a run that read these paths, each with the flag that names it.
     pub(crate) fn new(paths: [(&str, &[PathBuf]); 2], typed: Typed) -> Self {
-        let paths = paths.iter().flat_map(|(flag, paths)| {
+        let words = paths.iter().flat_map(|(flag, paths)| {
             paths.iter().map(move |path| format!(" {flag} {}", quoted(&path.to_string_lossy())))
         });
-        Self { paths: paths.collect(), typed, detected: String::new() }
+        let read = paths.iter().flat_map(|(_, paths)| paths.iter().cloned()).collect();
+        Self { paths: words.collect(), read, typed, detected: String::new() }
     }
 
     /// Notes the releases that the input was seen to be written for: a part of it is, too.
@@ -259,6 +263,9 @@ impl Proposals {
     /// read one; commands that name their input stay. A clause, which a semicolon ends, that proposes
     /// the command that was run is left out; `None` if nothing is left.
     pub(crate) fn complete(&self, text: &str) -> Option<String> {
+        if is_step_to_load(text) {
+            return Some(format!("{text}{}", self.beyond().unwrap_or_default()));
+        }
         if !text.contains("`ome ") {
             return Some(text.to_owned());
         }
@@ -267,6 +274,25 @@ impl Proposals {
             .map(|clause| self.filled(clause))
             .collect();
         (!kept.is_empty()).then(|| kept.join("; "))
+    }
+
+    /// Where an object may be that the paths of the run do not have: in the rest of their repository, of
+    /// which nothing was read.
+    fn beyond(&self) -> Option<String> {
+        let here = [PathBuf::from(".")];
+        let read = if self.read.is_empty() { &here[..] } else { &self.read };
+        let root = around(read)?;
+        let names: Vec<String> = read.iter().map(|path| format!("`{}`", path.display())).collect();
+        let Typed { verb, targets, verb_flags, .. } = &self.typed;
+        let words = targets.iter().map(|target| format!(" {}", quoted(target)));
+        let words = words.chain(verb_flags.iter().cloned()).collect::<String>();
+        Some(format!(
+            ": {} {} it; `ome {verb}{words} -f {}{}` reads the whole repository",
+            names.join(" and "),
+            if names.len() == 1 { "lacks" } else { "lack" },
+            quoted(&root.to_string_lossy()),
+            self.typed.flags(verb)
+        ))
     }
 
     /// A text with complete commands.
@@ -304,6 +330,25 @@ impl Proposals {
         }
         self.arguments(verb)
     }
+}
+
+/// The root of the repository that has all these paths, as a path from the current directory; none if one
+/// of them is the root, or does not exist.
+fn around(paths: &[PathBuf]) -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?.canonicalize().ok()?;
+    let mut roots = paths.iter().map(|path| {
+        let path = path.canonicalize().ok()?;
+        repository_root(&path).filter(|root| *root != path)
+    });
+    let root = roots.next()??;
+    if !roots.all(|other| other.as_ref() == Some(&root)) {
+        return None;
+    }
+    if let Ok(below) = here.strip_prefix(&root) {
+        let up: PathBuf = below.components().map(|_| "..").collect();
+        return Some(if up.as_os_str().is_empty() { ".".into() } else { up });
+    }
+    Some(root.strip_prefix(&here).map(PathBuf::from).unwrap_or(root))
 }
 
 /// The clauses of a text: what semicolons outside of backticks separate.
@@ -401,6 +446,39 @@ mod tests {
             of(&["plan", "-f", "-"]).complete("`ome explain x`").unwrap(),
             "`ome explain x -f -`"
         );
+    }
+
+    /// An object may be in a part of the repository that was not read; outside of one nothing is known.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a repository is a directory with `.git`")]
+    fn an_object_that_was_not_read_may_be_in_the_rest_of_the_repository() {
+        let root = std::env::temp_dir().join(format!("ome-repository-{}", std::process::id()));
+        let (apps, other) = (root.join("apps/a"), root.join("other"));
+        for directory in [&apps, &other, &root.join(".git")] {
+            std::fs::create_dir_all(directory).unwrap();
+        }
+        let root = root.canonicalize().unwrap();
+        let words = |path: &std::path::Path| path.to_str().unwrap().to_owned();
+        let (all, apps, other) = (words(&root), words(&apps), words(&other));
+        let load = "load the runtime with `-f`";
+        let reads =
+            |words: &str| format!("; `ome {words} -f {all} -n ml` reads the whole repository");
+        for (line, expected) in [
+            (vec!["plan", "a", "-f", &apps], format!(": `{apps}` lacks it{}", reads("plan a"))),
+            (
+                vec!["render", "-f", &apps, "-f", &other],
+                format!(": `{apps}` and `{other}` lack it{}", reads("render")),
+            ),
+            (vec!["plan", "-f", &all], String::new()),
+            (vec!["plan", "-f", "-"], String::new()),
+            (vec!["plan", "-f", "/"], String::new()),
+        ] {
+            let line = [line, vec!["-n", "ml"]].concat();
+            let complete = of(&line).complete(load).unwrap();
+            assert_eq!(complete, format!("{load}{expected}"), "{line:?}");
+            assert_eq!(of(&line).complete(&complete).unwrap(), complete, "{line:?}");
+        }
+        std::fs::remove_dir_all(root).unwrap();
     }
 
     #[test]

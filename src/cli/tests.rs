@@ -635,3 +635,30 @@ fn drift_without_anything_of_a_cluster_is_not_judged() {
     let ran = ome("drift", &dumped);
     assert_eq!((ran.code, ran.out.contains("missing")), (2, true), "{}{}", ran.out, ran.err);
 }
+
+/// A runtime that is nearer to another definition of a service is not seen, and the error names it.
+#[test]
+fn a_runtime_of_another_definition_is_named_with_its_file() {
+    let service = |least: u32| {
+        format!(
+            "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: a, namespace: d, annotations: {{serving.kserve.io/deploymentMode: RawDeployment}}}}\nspec: {{predictor: {{minReplicas: {least}, model: {{modelFormat: {{name: f}}, runtime: r, storageUri: 'hf://a/b'}}}}}}\n"
+        )
+    };
+    let runtime = "apiVersion: serving.kserve.io/v1alpha1\nkind: ClusterServingRuntime\nmetadata: {name: r}\nspec:\n  supportedModelFormats: [{name: f, autoSelect: true}]\n  containers: [{name: kserve-container, image: i}]\n";
+    let (dev, prod) = (service(1), service(2));
+    for (file, command, code) in [
+        // Of two definitions the first by path counts.
+        ("dev/r.yaml", "plan -f {.}", 1),
+        ("prod/r.yaml", "plan -f {.}", 1),
+        ("prod/r.yaml", "explain -f {.}", 1),
+        ("prod/r.yaml", "render -f {.}", 1),
+    ] {
+        let files = [("dev/s.yaml", dev.as_str()), (file, runtime), ("prod/s.yaml", prod.as_str())];
+        let ran = ome_on(command, &files);
+        let all = ran.out + &ran.err;
+        assert_eq!(ran.code, code, "{file} {command}: {all}");
+        let named =
+            format!("{file}` has it, which is nearer to another definition; `ome plan d/a -f ");
+        assert!(all.contains(&named), "{file} {command}: {all}");
+    }
+}

@@ -6,12 +6,14 @@
 mod codes;
 mod entry;
 mod near;
+mod not_read;
 mod quote;
 mod sources;
 
 pub use codes::{CODES, Code, CodeDoc, Topic};
 pub use entry::Entry;
 pub use near::{Nearby, did_you_mean, known_names, nearest, proposed};
+pub use not_read::{is_step_to_load, step_to_load};
 pub use quote::quoted;
 pub use sources::addresses;
 

@@ -14,6 +14,7 @@ pub(crate) mod costs;
 pub(crate) mod counted_object;
 pub(crate) mod difference;
 pub(crate) mod drain;
+mod elsewhere;
 pub(crate) mod engines;
 mod from_templates;
 pub(crate) mod leaves;

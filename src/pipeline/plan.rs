@@ -5,6 +5,7 @@ use super::autoscalers::Autoscalers;
 use super::built::{PodContext, Workload};
 use super::counted_object::{self, CountedObject};
 use super::difference::{Side, difference, differs};
+use super::elsewhere;
 use super::engines::Engines;
 use super::named_objects::{Existing, Named};
 use super::planned::OtherPods;
@@ -125,14 +126,15 @@ impl<'a> Planner<'a> {
     }
 
     /// The planner of a service that sees other objects than the catalog has.
-    fn seeing(&self, service: &Service) -> Option<&Self> {
+    fn seeing(&self, service: &Service) -> Option<(&Self, &'a World)> {
         let seen = self.seen.as_ref()?;
         let at = *seen.views.get(&service.object.name_span())?;
-        Some(seen.planners[at].get_or_init(|| Self {
+        let planner = seen.planners[at].get_or_init(|| Self {
             server: self.server.as_ref().map(|_| Server::new(seen.world, self.semantics)),
             compares_pods: self.compares_pods,
             ..Self::new(&seen.world.views[at].catalog, self.semantics)
-        }))
+        });
+        Some((planner, seen.world))
     }
 
     /// A planner over a frozen catalog, which all its services see.
@@ -262,8 +264,12 @@ impl<'a> Planner<'a> {
         'a: 's,
     {
         let service = views.of(self.semantics);
-        if let Some(planner) = self.seeing(service) {
-            return planner.plan_built(views, depth);
+        if let Some((planner, world)) = self.seeing(service) {
+            let (mut planned, built) = planner.plan_built(views, depth);
+            if let Some(error) = planned.error.as_deref_mut() {
+                elsewhere::name(world, service, error, &mut planned.diagnostics);
+            }
+            return (planned, built);
         }
         let selectors = &self.selectors[&service.object.api];
         let selector = selectors.of(self.semantics);

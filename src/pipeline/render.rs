@@ -5,6 +5,7 @@
 
 use super::autoscalers::Autoscalers;
 use super::built::PodContext;
+use super::elsewhere;
 use super::plan::Planner;
 use super::plan::finding;
 use super::planned::{Depth, Planned, PlannedComponent};
@@ -227,7 +228,10 @@ impl<'a> Renderer<'a> {
                 self.scale(&service.namespace, &mut rendered.components, &written.value);
                 rendered.objects = written.value;
             }
-            Err(error) => {
+            Err(mut error) => {
+                if self.seen_by.contains_key(&service.object.name_span()) {
+                    elsewhere::name(self.world, service, &mut error, &mut []);
+                }
                 rendered.diagnostics.push(finding(&error, service));
                 rendered.error = Some(error);
             }

@@ -13,7 +13,7 @@ use crate::decision::{
     Basis, Candidate, DecidedBy, EntryChecks, Note, Protocol, Reason, Rejection, RuntimeDecision,
     Step, Verdict,
 };
-use crate::diag::{Code, proposed};
+use crate::diag::{Code, proposed, step_to_load};
 use crate::policy::{Policy, RankRule};
 use crate::select::evaluation::{Evaluation, Gate};
 use crate::select::input::{Reasons, Request, Trace};
@@ -254,7 +254,7 @@ fn lookup<'a>(
         Failure {
             code: Code::RuntimeNotFound,
             message: (words.not_found)(name, namespace),
-            help: help.or_else(|| Some("load the runtime with `-f`".into())),
+            help: help.or_else(|| Some(step_to_load("runtime"))),
             span: named.name.span(),
         }
     })

@@ -12,7 +12,7 @@ use crate::decision::{
     AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, Step,
     Verdict,
 };
-use crate::diag::{Code, nearest};
+use crate::diag::{Code, nearest, step_to_load};
 use crate::operators::ome::accelerators::policy::rank::{Ranking, hourly, rank};
 use crate::operators::ome::rules::Rules as _;
 use crate::quantity::Quantity;
@@ -255,7 +255,7 @@ fn name<'a>(
             ),
             help: near
                 .map(|near| format!("did you mean `{near}`?"))
-                .or_else(|| Some("load the class with `-f`".into())),
+                .or_else(|| Some(step_to_load("class"))),
             span: named.span(),
         });
     };

@@ -5,7 +5,7 @@ use super::classes_of_user;
 use crate::api::{AcceleratorClass, Api, Field, Figure, Object, Semantics, Service};
 use crate::check::{View, about};
 use crate::cluster::class_product;
-use crate::diag::{Code, Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest, step_to_load};
 use crate::facts;
 use crate::operators::ome::accelerators::condition;
 use crate::quantity::glob;
@@ -351,10 +351,7 @@ fn unknown_class(
         format!("{what} names unknown AcceleratorClass `{}`", name.value),
     )
     .at(name.span())
-    .help(near.map_or_else(
-        || "load the class with `-f`".to_owned(),
-        |near| format!("did you mean `{near}`?"),
-    ))
+    .help(near.map_or_else(|| step_to_load("class"), |near| format!("did you mean `{near}`?")))
 }
 
 /// Checks lists, preferences and configurations of runtimes, and configurations of services.

@@ -3,7 +3,7 @@
 use crate::api::{Failure, Field, Model, ModelLookup, Scope, Service};
 use crate::catalog::Catalog;
 use crate::diag::Code;
-use crate::diag::{did_you_mean, proposed};
+use crate::diag::{did_you_mean, proposed, step_to_load};
 use crate::operators::ome::rules::ModelKindRule;
 use crate::operators::ome::rules::Rules as _;
 use crate::policy::Policy;
@@ -157,7 +157,7 @@ fn not_found(
     Failure {
         code: Code::ModelNotFound,
         message,
-        help: help.or_else(|| Some("load the model with `-f`".into())),
+        help: help.or_else(|| Some(step_to_load("model"))),
         span: name.span(),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::api::{ComponentKind, Failure, Field};
 use crate::decision::{ClassCandidate, ClassDecidedBy, Verdict};
-use crate::diag::{Code, Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest, step_to_load};
 use crate::operators::ome::accelerators::Request;
 use crate::operators::ome::accelerators::class_facts::ClassFacts;
 use crate::operators::ome::accelerators::requirements::layers::Effective;
@@ -61,7 +61,7 @@ pub(super) fn unknown_class(named: &Field<EcoString>, classes: &[ClassFacts<'_>]
             named.value,
             hint.as_ref().map_or(String::new(), |hint| format!(": {hint}"))
         ),
-        help: hint.or_else(|| Some("load the class with `-f`".into())),
+        help: hint.or_else(|| Some(step_to_load("class"))),
         span: named.span(),
     }
 }
@@ -73,7 +73,7 @@ pub(super) fn unlisted(named: &Field<EcoString>, classes: &[ClassFacts<'_>]) -> 
     )
     .severity(crate::diag::Severity::Warning)
     .at(named.span())
-    .help(near(&named.value, classes).unwrap_or_else(|| "load the class with `-f`".into()))
+    .help(near(&named.value, classes).unwrap_or_else(|| step_to_load("class")))
 }
 
 /// The closest rejected class, with what it lacks: a preferred class first, then the one that fails
