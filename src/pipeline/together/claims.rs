@@ -216,16 +216,21 @@ impl Claim {
         &self.key.1
     }
 
+    /// The namespace of its pods.
+    pub(super) fn namespace(&self) -> &str {
+        self.key.1.split_once('/').map_or("", |(namespace, _)| namespace)
+    }
+
     /// Wants as many replicas as an autoscaler may run, or as the dump has.
     pub(super) fn resize(&mut self, at: At, dump: &HashMap<(EcoString, EcoString), i64>) {
+        let namespace = EcoString::from(self.namespace());
         let replicas = &mut self.workload.replicas;
         let wanted = match at {
             At::Min => return,
             At::Max => replicas.len().saturating_add(self.extra),
             At::Current => {
-                let namespace = self.key.1.split_once('/').map_or("", |(namespace, _)| namespace);
                 let name = self.names.first().cloned().unwrap_or_default();
-                let stated = dump.get(&(namespace.into(), name)).copied();
+                let stated = dump.get(&(namespace, name)).copied();
                 let stated = stated.and_then(|stated| usize::try_from(stated).ok());
                 // A Deployment that is not in the dump may still have its pods there.
                 stated.unwrap_or_else(|| replicas.len().max(self.workload.running.len()))

@@ -9,7 +9,6 @@
 
 use super::NotJudged;
 use super::claims::{Claim, Who};
-use super::unevaluated::namespace;
 use super::workloads::{counted_objects, services};
 use crate::api::{Object, is_about_creation};
 use crate::catalog::Catalog;
@@ -163,7 +162,7 @@ impl<'a> Scene<'a> {
         let mut pod_labels: BTreeMap<EcoString, Vec<&Labels>> = BTreeMap::new();
         for (claim, workload) in claims.iter().zip(&fleet.workloads) {
             let labels = workload.templates.iter().map(|template| &template.labels);
-            pod_labels.entry(namespace(claim)).or_default().extend(labels);
+            pod_labels.entry(claim.namespace().into()).or_default().extend(labels);
         }
         let created = created(catalog, claims, pods);
         Self { catalog, policies, created, namespaces, pod_labels }
@@ -532,7 +531,7 @@ fn created(
         all.entry(namespace).or_default().insert((object.group().into(), plural.into()));
     }
     for claim in claims.iter().filter(|claim| !matches!(claim.who, Who::Workload(_))) {
-        let here = all.entry(namespace(claim)).or_default();
+        let here = all.entry(claim.namespace().into()).or_default();
         let mut add = |group: &str, plural: &str| {
             here.insert((group.into(), plural.into()));
         };

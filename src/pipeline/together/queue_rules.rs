@@ -36,8 +36,7 @@ pub(super) fn found(
         else {
             continue;
         };
-        let namespace = claim.name().split_once('/').map_or("", |(namespace, _)| namespace);
-        let of_namespace = unread_namespace(catalog, queue, namespace);
+        let of_namespace = unread_namespace(catalog, queue, claim.namespace());
         let whole = claim.queue.as_ref().is_some_and(|queue| queue.whole);
         let rules = of_namespace.into_iter().chain(by_topology(catalog, queue, workload, whole));
         for rule in rules {

@@ -24,7 +24,7 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
         // Pods that run were admitted before; only new ones meet a policy.
         let new = wanted.saturating_sub(workload.running.len());
         if new > 0 {
-            *pods.entry(namespace(claim)).or_default() += new;
+            *pods.entry(claim.namespace().into()).or_default() += new;
         }
     }
     let mut all = unread_namespaces(catalog, &pods);
@@ -52,7 +52,7 @@ fn resized(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged>
         let plain = eco_format!("{kind}/{namespace}/{name}");
         let is_target = |claim: &Claim| match claim.who {
             Who::Workload(_) => claim.service == plain,
-            _ => namespace == self::namespace(claim) && claim.names.contains(&name),
+            _ => namespace == claim.namespace() && claim.names.contains(&name),
         };
         let pods: usize = claims
             .iter()
@@ -89,11 +89,6 @@ fn unread_namespaces(catalog: &Catalog, pods: &BTreeMap<EcoString, usize>) -> Ve
         ),
     };
     missing.map(one).collect()
-}
-
-/// The namespace of the pods of a claim.
-pub(super) fn namespace(claim: &Claim) -> EcoString {
-    claim.name().split_once('/').map_or("", |(namespace, _)| namespace).into()
 }
 
 #[cfg(test)]
