@@ -450,7 +450,6 @@ mod tests {
 
     /// An object may be in a part of the repository that was not read; outside of one nothing is known.
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "a repository is a directory with `.git`")]
     fn an_object_that_was_not_read_may_be_in_the_rest_of_the_repository() {
         let root = std::env::temp_dir().join(format!("ome-repository-{}", std::process::id()));
         let (apps, other) = (root.join("apps/a"), root.join("other"));

@@ -145,7 +145,7 @@ pub(super) fn end(end: RollEnd) -> Cell {
 /// A component of a page: its title, its stages, and how it ends.
 pub(super) fn page(
     component: &ComponentRollout,
-    title: String,
+    title: &str,
     sources: &SourceMap,
     incomplete: bool,
 ) -> Value {

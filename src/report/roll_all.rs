@@ -409,7 +409,7 @@ impl Answer for All<'_> {
     fn html(&self) -> Result<String, String> {
         let component = |(service, rollout): (&ServiceRollout, &ComponentRollout)| {
             let title = format!("{} {}", service.full_name(), roll::title(rollout));
-            roll::page(rollout, title, self.sources, self.incomplete)
+            roll::page(rollout, &title, self.sources, self.incomplete)
         };
         fill(
             "roll_all.html",

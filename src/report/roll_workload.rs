@@ -114,7 +114,7 @@ impl Answer for Workload<'_> {
 
     fn html(&self) -> Result<String, String> {
         let component = |component: &ComponentRollout| {
-            roll::page(component, roll::title(component), self.sources, self.incomplete)
+            roll::page(component, &roll::title(component), self.sources, self.incomplete)
         };
         let lost: Vec<Cell> = self.displaced.iter().map(Displaced::sentence).collect();
         fill(

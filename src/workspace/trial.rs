@@ -39,7 +39,7 @@ impl World {
         let service = |object: &&Object| !is_service(&object.id.kind);
         let documents = self.catalog.objects().filter(service).map(|object| {
             let mut document = document(bare(&object.node), object.builtin);
-            document.template = object.template.clone();
+            document.template.clone_from(&object.template);
             ((object.api, object.id.clone()), document)
         });
         Ground { world: self, documents: documents.collect() }

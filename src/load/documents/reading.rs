@@ -518,7 +518,7 @@ impl<'a> Reading<'a> {
             Vec::new()
         };
         let template_name = document.node.at(&["metadata", "name"]).and_then(Node::scalar_text);
-        let template_name = EcoString::from(template_name.unwrap_or_default());
+        let template_name = template_name.unwrap_or_default();
         self.outcome.documents.push(document);
         if !inner_of_template.is_empty() {
             self.is_template = true;

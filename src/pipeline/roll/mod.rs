@@ -446,9 +446,10 @@ fn settle_tracks(
     let first = changes.services.len() + changes.servings.len();
     let name = |track: &Track| {
         let service = &rollouts[track.service];
-        let name = match track.service.checked_sub(first) {
-            Some(at) => id_of(changes.workloads[at].after),
-            None => eco_format!("{}/{}", service.namespace, service.name),
+        let name = if let Some(at) = track.service.checked_sub(first) {
+            id_of(changes.workloads[at].after)
+        } else {
+            eco_format!("{}/{}", service.namespace, service.name)
         };
         (service.api, name)
     };

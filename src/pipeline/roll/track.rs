@@ -214,7 +214,7 @@ impl Track {
     /// contains every field of the template.
     pub(super) fn is_current(&self, pod: &RunningPod<'_>) -> bool {
         if let Some((label, value)) = &self.current {
-            return pod.labels.get(*label) == Some(value);
+            return pod.labels.get(label) == Some(value);
         }
         let spec = pod.object.node.get("spec");
         spec.is_some_and(|spec| self.specs.iter().any(|wanted| covers(wanted, spec)))

@@ -285,7 +285,8 @@ fn pods_of_stateful_sets_and_daemon_sets_have_their_versions() {
     };
     for (revisions, end) in [([1, 1], "complete"), ([1, 2], "complete"), ([2, 2], "")] {
         // The label decides, whatever a webhook did to the image.
-        let pods: String = (0..2).map(|at| pod(at, revisions[at as usize], "mutated")).collect();
+        let pods: String =
+            (0..).zip(revisions).map(|(at, revision)| pod(at, revision, "mutated")).collect();
         let text = set.clone() + status + &pods + &nodes(&[8]);
         let ran = ome_on("rollout --all -o json --no-builtin -f {in.yaml}", &[("in.yaml", &text)]);
         let found = ran.at("/workloads/0/components/0/rollout/end");
