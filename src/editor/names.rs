@@ -6,7 +6,7 @@
 
 use crate::api::{Object, Scope};
 use crate::catalog::{Catalog, LLM_CONFIG};
-use crate::pipeline::{Planned, named};
+use crate::pipeline::{Planned, named, queue_label};
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::yaml::{FieldPath, Node};
@@ -118,9 +118,12 @@ fn of_service<'a>(catalog: &'a Catalog, planned: &Planned<'a>, found: &mut Vec<N
             config.as_str().and_then(|name| catalog.llm_config(&service.namespace, name)),
         );
     }
-    for queue in planned.components.iter().filter_map(|component| component.queue.as_ref()) {
-        let target = catalog.local_queue(&service.namespace, &queue.queue.value);
-        add(queue.queue.span(), target.map(|queue| &queue.object));
+    // A service in error has no pods that could ask a queue, and names it all the same.
+    let asked = planned.components.iter().filter_map(|component| component.queue.as_ref());
+    let asked = asked.map(|queue| queue.queue.clone());
+    for queue in queue_label(&service.object.node).into_iter().chain(asked) {
+        let target = catalog.local_queue(&service.namespace, &queue.value);
+        add(queue.span(), target.map(|queue| &queue.object));
     }
 }
 

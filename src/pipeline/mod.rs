@@ -61,6 +61,7 @@ pub use planned::Difference;
 pub use planned::{Depth, Planned, PlannedComponent, Unplanned, Variant, is_unfilled};
 
 pub use built::identity;
+pub(crate) use queued::queue_label;
 pub use render::{Rendered, Renderer};
 pub use roll::{
     AddedNodes, Amounts, Before, Changes, ComponentRollout, Fix, RollEnd, RollOptions, RollStage,

@@ -34,11 +34,11 @@ pub(super) fn queue_of(group: &str, kind: &str, object: &Node) -> Option<(Field<
     if !whole && !is_among(COPIED, group, kind) {
         return None;
     }
-    Some((label(object)?, whole))
+    Some((queue_label(object)?, whole))
 }
 
 /// The queue in `metadata.labels`.
-fn label(object: &Node) -> Option<Field<EcoString>> {
+pub(crate) fn queue_label(object: &Node) -> Option<Field<EcoString>> {
     let label = object.at(&["metadata", "labels", KUEUE_QUEUE])?;
     let name = label.scalar_text().filter(|name| !name.is_empty())?;
     Some(Field::new(name, label.origin))
@@ -78,7 +78,7 @@ impl Queued {
             _ => return None,
         };
         let stated = queue_of(group, kind, object).map(|(queue, _)| queue);
-        let queue = stated.or_else(|| label(templates.first()?.0?))?;
+        let queue = stated.or_else(|| queue_label(templates.first()?.0?))?;
         let sets = templates.into_iter().filter(|(_, count)| *count > 0);
         let sets = sets.map(|(template, count)| Some((Shape::of(template?.get("spec")?), count)));
         let sets = sets.collect::<Option<Vec<_>>>()?;
