@@ -119,9 +119,9 @@ fn of_service<'a>(catalog: &'a Catalog, planned: &Planned<'a>, found: &mut Vec<N
         );
     }
     // A service in error has no pods that could ask a queue, and names it all the same.
-    let asked = planned.components.iter().filter_map(|component| component.queue.as_ref());
-    let asked = asked.map(|queue| queue.queue.clone());
-    for queue in queue_label(&service.object.node).into_iter().chain(asked) {
+    let named_by_pods = planned.components.iter().filter_map(|component| component.queue.as_ref());
+    let named_by_pods = named_by_pods.map(|queue| queue.queue.clone());
+    for queue in queue_label(&service.object.node).into_iter().chain(named_by_pods) {
         let target = catalog.local_queue(&service.namespace, &queue.value);
         add(queue.span(), target.map(|queue| &queue.object));
     }
