@@ -6,6 +6,7 @@ mod serving;
 mod troubles;
 mod workload;
 
+use crate::api::Object;
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
@@ -14,7 +15,9 @@ use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
 use crate::cluster as machines;
 use crate::diff::share_nodes;
-use crate::pipeline::RunningPods;
+use crate::pipeline::{ComponentRollout, RunningPods};
+use crate::report::roll::{is_displaced, is_stuck};
+use crate::report::roll_all::Displaced;
 use std::path::{Path, PathBuf};
 
 /// Show what a change does to pods: in which order, with what capacity, and where it gets stuck.
@@ -115,11 +118,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         [views] => {
             let object = &views.of(session.semantics).object;
             if session.world.catalog.is_unfilled(object) {
-                let file = session.world.sources.get(object.span.source).name.to_string();
-                return Err(session.not_found(
-                    format!("`{name}` has placeholders, so nothing is known of its rollout"),
-                    Some(format!("fill them in: `envsubst < {file} | ome rollout {name} -f -`")),
-                ));
+                return Err(unfilled(&session, object, name));
             }
             return service::run(args, &session, &earlier, views, io);
         }
@@ -141,6 +140,20 @@ fn no_nodes(session: &Session) -> Failure {
         "no Node in the input has `status.allocatable`, so nothing can be simulated".into(),
         Some("load Nodes with `-f`: `kubectl get nodes -o yaml`".into()),
     )
+}
+
+/// Of an object with placeholders nothing is known.
+fn unfilled(session: &Session, object: &Object, name: &str) -> Failure {
+    let file = &session.world.sources.get(object.span.source).name;
+    session.not_found(
+        format!("`{name}` has placeholders, so nothing is known of its rollout"),
+        Some(format!("fill them in: `envsubst < {file} | ome rollout {name} -f -`")),
+    )
+}
+
+/// Whether pods of a component are stuck or lose their nodes, or pods of something else do.
+fn ends_badly(components: &[ComponentRollout], displaced: &[Displaced]) -> bool {
+    is_stuck(components) || is_displaced(components) || displaced.iter().any(Displaced::is_loss)
 }
 
 /// Whether a part of the input was not read, now or before the change.

@@ -8,8 +8,7 @@ use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
 use crate::merge::history::Recorder;
 use crate::pipeline::{self, Changes, ComponentRollout, Depth, Planner, Renderer, State, roll};
-use crate::report::roll::{is_displaced, is_stuck};
-use crate::report::roll_all::{self, Displaced};
+use crate::report::roll_all;
 use crate::report::waves;
 
 /// Plays the change of an InferenceService and prints it.
@@ -126,14 +125,6 @@ pub(super) fn run(
     };
     session.show(&view, args.output, &found, io)?;
     let outcome = session.outcome(&found, refused);
-    Ok(
-        if is_stuck(&components)
-            || is_displaced(&components)
-            || displaced.iter().any(Displaced::is_loss)
-        {
-            outcome.and(Outcome::No)
-        } else {
-            outcome
-        },
-    )
+    let is_no = super::ends_badly(&components, &displaced);
+    Ok(if is_no { outcome.and(Outcome::No) } else { outcome })
 }

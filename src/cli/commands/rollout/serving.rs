@@ -118,12 +118,8 @@ pub(super) fn run(
         sources: &session.world.sources,
     };
     session.show(&view, args.output, &found, io)?;
-    let is_stuck = rolled
-        .as_deref()
-        .is_some_and(|components| roll::is_stuck(components) || roll::is_displaced(components));
     let no = outcome.stuck.is_some()
-        || is_stuck
-        || displaced.iter().any(Displaced::is_loss)
+        || super::ends_badly(rolled.as_deref().unwrap_or_default(), &displaced)
         || fits.is_some_and(|fits| fits.contains(&false));
     let ended = session.outcome(&found, false);
     Ok(if no { ended.and(Outcome::No) } else { ended })

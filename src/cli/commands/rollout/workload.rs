@@ -12,8 +12,7 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::diag::nearest;
 use crate::pipeline::{Changes, State, is_simulated, roll};
 use crate::report::phrases::first_of;
-use crate::report::roll::{is_displaced, is_stuck};
-use crate::report::roll_all::{self, Displaced};
+use crate::report::roll_all;
 use crate::report::roll_workload::Workload;
 use crate::schema::named;
 use std::collections::BTreeSet;
@@ -31,11 +30,7 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     let name = shown(object);
     if session.world.catalog.is_unfilled(object) {
-        let file = session.world.sources.get(object.span.source).name.to_string();
-        return Err(session.not_found(
-            format!("`{name}` has placeholders, so nothing is known of its rollout"),
-            Some(format!("fill them in: `envsubst < {file} | ome rollout {name} -f -`")),
-        ));
+        return Err(super::unfilled(session, object, &name));
     }
     if !is_simulated(object) {
         let plan = session.proposals().arguments("plan");
@@ -71,9 +66,7 @@ pub(super) fn run(
     };
     session.show(&view, args.output, &found, io)?;
     let outcome = session.outcome(&found, false);
-    let is_no = is_stuck(&rollout.components)
-        || is_displaced(&rollout.components)
-        || displaced.iter().any(Displaced::is_loss);
+    let is_no = super::ends_badly(&rollout.components, &displaced);
     Ok(if is_no { outcome.and(Outcome::No) } else { outcome })
 }
 
