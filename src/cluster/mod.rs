@@ -27,6 +27,6 @@ pub use labels::{labeled_compute, labeled_memory, memory_of_label, unreadable};
 pub use shape::{Milli, Shape, running};
 pub(crate) use terms::{Pinned, pinned};
 pub use terms::{
-    affinity_matches, kubernetes_terms, label_selector_matches, required_terms, selector_mismatch,
+    affinity_matches, kubernetes_terms, required_terms, selector_mismatch, selects_namespace,
     terms_match,
 };

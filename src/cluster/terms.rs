@@ -52,7 +52,7 @@ pub fn affinity_matches(affinity: &Node, machine: &Machine) -> bool {
 }
 
 /// Whether labels meet a `metav1.LabelSelector`; an empty one is met by all.
-pub fn label_selector_matches(selector: &Node, labels: &Map) -> bool {
+pub(super) fn label_selector_matches(selector: &Node, labels: &Map) -> bool {
     let label = |key: &str| labels.get(key).and_then(Node::as_str);
     let equal = selector
         .get("matchLabels")
@@ -67,6 +67,28 @@ pub fn label_selector_matches(selector: &Node, labels: &Map) -> bool {
             .unwrap_or_default()
             .iter()
             .all(|expression| matches(expression, label))
+}
+
+/// The label that every namespace has (pkg/registry/core/namespace/strategy.go).
+const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
+
+/// Whether a `metav1.LabelSelector` selects a namespace with these labels; `None` of one that was not
+/// read, of which only the name is known, where the selector asks for more.
+pub fn selects_namespace(selector: &Node, name: &str, labels: Option<Map>) -> Option<bool> {
+    if selector.is_empty() {
+        return Some(true);
+    }
+    let is_name = |key: Option<&str>| key == Some(NAMESPACE_NAME);
+    let mut equal = selector.get("matchLabels").map(Node::entries).into_iter().flatten();
+    let mut expressions = selector.items_of("matchExpressions").iter();
+    let asks_name_alone = equal.all(|entry| is_name(Some(&entry.key)))
+        && expressions.all(|item| is_name(item.get("key").and_then(Node::as_str)));
+    (labels.is_some() || asks_name_alone).then(|| {
+        let mut labels = labels.unwrap_or_default();
+        // The API server gives each namespace the label of its name, also where no manifest has it.
+        labels.insert(NAMESPACE_NAME, Node::str(name, selector.origin));
+        label_selector_matches(selector, &labels)
+    })
 }
 
 /// Terms with only the expressions about known keys; `None` if a term has none of them, because any

@@ -34,7 +34,7 @@ pub use count::{Count, grouped};
 pub use dimensions::{Dimensions, Experts};
 pub use dollars::Dollars;
 pub use field_error::go_quote;
-pub use glob::glob;
+pub use glob::{glob, wildcard};
 pub(crate) use go_float::{parse as parse_go_float, underscores_separate_digits};
 pub(crate) use go_sort::go_sort;
 pub use int_or_percent::{IntOrPercent, IntOrPercentError, Rounding};

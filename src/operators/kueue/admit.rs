@@ -13,13 +13,13 @@ use super::cohort::{Amount, Tree};
 use super::cohort::{Ledger, milli};
 use crate::api::{ClusterQueue, Field, FlavorQuotas, LocalQueue, ResourceGroup};
 use crate::catalog::Catalog;
-use crate::cluster::{Milli, Shape, label_selector_matches};
+use crate::cluster::{Milli, Shape, selects_namespace};
 use crate::decision::{Admitted, FlavorRejection, QueueDecision};
 use crate::diag::{Code, nearest};
 use crate::facts;
 use crate::operators::kueue::flavor::{FlavorMismatch, Selects};
 use crate::quantity::Quantity;
-use crate::yaml::{Map, Node};
+use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
 
@@ -175,22 +175,10 @@ fn open<'a>(
 /// Whether a selector takes a namespace; `None` of one that was not read, of which only the name is
 /// known, where the selector asks for more.
 pub(crate) fn is_open_to(catalog: &Catalog, selector: &Node, namespace: &str) -> Option<bool> {
-    const NAME: &str = "kubernetes.io/metadata.name";
-    if selector.is_empty() {
-        return Some(true);
-    }
     let read = catalog.others().iter().find(|object| {
         object.id.kind == "Namespace" && object.id.name == namespace && object.api_version == "v1"
     });
-    let mut labels: Map = read.map(crate::api::Object::labels).unwrap_or_default();
-    // The API server gives each namespace the label of its name, also where no manifest has it.
-    labels.insert(NAME, Node::str(namespace, selector.origin));
-    let is_of_name = |key: Option<&str>| key == Some(NAME);
-    let mut by_label = selector.get("matchLabels").map(Node::entries).into_iter().flatten();
-    let mut expressions = selector.items_of("matchExpressions").iter();
-    let asks_name_alone = by_label.all(|entry| is_of_name(Some(&entry.key)))
-        && expressions.all(|item| is_of_name(item.get("key").and_then(Node::as_str)));
-    (read.is_some() || asks_name_alone).then(|| label_selector_matches(selector, &labels))
+    selects_namespace(selector, namespace, read.map(crate::api::Object::labels))
 }
 
 /// A queue with what its flavors are.

@@ -14,13 +14,14 @@ use crate::api::{Object, is_about_creation};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Fleet;
 use crate::cluster::schedule::{Labels, label_selector, labels};
+use crate::cluster::selects_namespace;
 use crate::operator::Operator;
 use crate::operators;
 use crate::pipeline::counted_object::resource;
+use crate::quantity::wildcard;
 use crate::schema;
-use crate::yaml::Node;
+use crate::yaml::{Map, Node};
 use ecow::{EcoString, eco_format};
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The group of the policies and webhooks of the API server.
@@ -34,9 +35,6 @@ const OF_PROJECTS: [&str; 5] = [
     "mutations.gatekeeper.sh",
     "policies.kubewarden.io",
 ];
-
-/// The label that every namespace has (pkg/registry/core/namespace/strategy.go).
-const NAME: &str = "kubernetes.io/metadata.name";
 
 /// Projects whose webhooks are known here, as words of the names of their configurations.
 const KNOWN: [&str; 11] = [
@@ -143,7 +141,7 @@ struct Scene<'a> {
     /// What is created, by namespace.
     created: BTreeMap<EcoString, Created>,
     /// Labels of the namespaces that were read.
-    namespaces: BTreeMap<EcoString, Labels>,
+    namespaces: BTreeMap<EcoString, Map>,
     /// Labels of the pods, by namespace.
     pod_labels: BTreeMap<EcoString, Vec<&'a Labels>>,
 }
@@ -157,8 +155,7 @@ impl<'a> Scene<'a> {
         pods: &BTreeMap<EcoString, usize>,
     ) -> Self {
         let read = catalog.others().iter().filter(|item| item.id.kind == "Namespace");
-        let namespaces =
-            read.map(|item| (item.id.name.clone(), labels(item.metadata("labels")))).collect();
+        let namespaces = read.map(|item| (item.id.name.clone(), item.labels())).collect();
         let mut pod_labels: BTreeMap<EcoString, Vec<&Labels>> = BTreeMap::new();
         for (claim, workload) in claims.iter().zip(&fleet.workloads) {
             let labels = workload.templates.iter().map(|template| &template.labels);
@@ -305,19 +302,13 @@ impl<'a> Scene<'a> {
     /// Whether a selector may select a namespace.
     fn selects(&self, selector: Option<&Node>, namespace: &EcoString) -> bool {
         // What cannot be read may select everything.
-        let Ok(Some(selector)) = label_selector(selector) else { return true };
-        let labels = self.namespaces.get(namespace);
-        // Of a Namespace that was not read only the name is known.
-        let is_unknown = Cell::new(false);
-        let selects = selector.matches(|key| match (key, labels) {
-            (NAME, _) => Some(namespace.as_str()),
-            (key, Some(labels)) => labels.get(key).map(EcoString::as_str),
-            (_, None) => {
-                is_unknown.set(true);
-                None
-            }
-        });
-        selects || is_unknown.get()
+        let Some(selector) =
+            selector.filter(|node| matches!(label_selector(Some(node)), Ok(Some(_))))
+        else {
+            return true;
+        };
+        let labels = self.namespaces.get(namespace).cloned();
+        selects_namespace(selector, namespace, labels) != Some(false)
     }
 
     /// Whether the `matchConstraints` of a policy are about something that is created.
@@ -350,8 +341,9 @@ impl<'a> Scene<'a> {
                 let mut overrides =
                     overrides.chain(spec.items_of("validationFailureActionOverrides"));
                 // The first one that names the namespace decides there.
-                let named = overrides
-                    .find(|item| item.texts("namespaces").any(|pattern| fits(&pattern, namespace)));
+                let named = overrides.find(|item| {
+                    item.texts("namespaces").any(|pattern| wildcard(&pattern, namespace))
+                });
                 let action = named.and_then(|item| item.get("action")).or(action);
                 action.and_then(Node::as_str).is_some_and(|it| it.eq_ignore_ascii_case("enforce"))
             };
@@ -390,7 +382,7 @@ impl<'a> Scene<'a> {
             entries.peek().is_none() || entries.any(|entry| holds(&entry))
         };
         lists("kinds", &|kind| is_kyverno_kind(kind, group, plural))
-            && lists("namespaces", &|pattern| fits(pattern, namespace))
+            && lists("namespaces", &|pattern| wildcard(pattern, namespace))
             && lists("operations", &|operation| operation == "CREATE")
             && self.selects(resources.get("namespaceSelector"), namespace)
     }
@@ -398,7 +390,7 @@ impl<'a> Scene<'a> {
     /// Whether a `match` of Gatekeeper selects a namespace.
     fn gatekeeper_selects(&self, found: Option<&Node>, namespace: &EcoString) -> bool {
         let Some(found) = found else { return true };
-        let has = |key: &str| found.texts(key).any(|pattern| fits(&pattern, namespace));
+        let has = |key: &str| found.texts(key).any(|pattern| wildcard(&pattern, namespace));
         (found.items_of("namespaces").is_empty() || has("namespaces"))
             && !has("excludedNamespaces")
             && found.get("scope").and_then(Node::as_str) != Some("Cluster")
@@ -427,22 +419,6 @@ fn is_of(policy: &Object, namespace: &EcoString) -> bool {
     let is_of_cluster = policy.id.kind.starts_with("Cluster")
         || (policy.group() == "policies.kyverno.io" && !policy.id.kind.starts_with("Namespaced"));
     is_of_cluster || policy.id.scope.namespace().is_none_or(|item| item == namespace)
-}
-
-/// Whether a pattern with `*` and `?` fits a name.
-fn fits(pattern: &str, name: &str) -> bool {
-    fn rest(pattern: &[u8], name: &[u8]) -> bool {
-        match (pattern.split_first(), name.split_first()) {
-            (None, None) => true,
-            (Some((b'*', after)), _) => {
-                (0..=name.len()).any(|skipped| rest(after, &name[skipped..]))
-            }
-            (Some((b'?', after)), Some((_, others))) => rest(after, others),
-            (Some((one, after)), Some((other, others))) => one == other && rest(after, others),
-            _ => false,
-        }
-    }
-    rest(pattern.as_bytes(), name.as_bytes())
 }
 
 /// Whether the filters of `match` or `exclude` hold: any of `any`, all of `all`, or the one that
@@ -485,7 +461,7 @@ fn is_kyverno_kind(written: &str, group: &str, plural: &str) -> bool {
     };
     // Wildcards are of kinds, which plural names begin with.
     let is_kind = if kind.contains(['*', '?']) {
-        fits(&format!("{}*", kind.to_lowercase()), plural)
+        wildcard(&format!("{}*", kind.to_lowercase()), plural)
     } else {
         resource("", kind) == plural
     };
@@ -566,7 +542,8 @@ fn is_known(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{fits, is_kyverno_kind};
+    use super::is_kyverno_kind;
+    use crate::quantity::wildcard;
     use crate::testing::{gpu_node, ome_on};
 
     const WORKLOAD: &str = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ml}\nspec: {replicas: 2, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: x}]}}}\n";
@@ -751,7 +728,7 @@ mod tests {
         for (pattern, name, expected) in
             [("ml*", "ml-a", true), ("*-a", "ml-a", true), ("m?", "ml", true), ("m", "ml", false)]
         {
-            assert_eq!(fits(pattern, name), expected, "{pattern}");
+            assert_eq!(wildcard(pattern, name), expected, "{pattern}");
         }
     }
 }
