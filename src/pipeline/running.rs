@@ -151,6 +151,18 @@ impl RunningPod<'_> {
         })
     }
 
+    /// The workload that it belongs to, `Kind/namespace/name`, DaemonSets among them; `None` of a pod
+    /// that stands alone.
+    pub(crate) fn workload_id(&self) -> Option<EcoString> {
+        match self.creator() {
+            Creator::Workload(id) => Some(id),
+            Creator::Node => {
+                Some(eco_format!("DaemonSet/{}/{}", self.namespace(), self.workload()?))
+            }
+            Creator::Nobody => None,
+        }
+    }
+
     /// What creates it again after it is deleted.
     pub(crate) fn creator(&self) -> Creator {
         let owners = self.object.metadata("ownerReferences").map(Node::items);

@@ -12,7 +12,7 @@ use crate::api::{Object, was_in_cluster};
 use crate::catalog::Catalog;
 use crate::pipeline::autoscalers::{At, Autoscalers};
 use crate::pipeline::built::{PodContext, WorkloadKind, refused};
-use crate::pipeline::running::{Creator, RunningPod, RunningPods};
+use crate::pipeline::running::RunningPods;
 use crate::pipeline::together::claims::PODS;
 use crate::pipeline::together::counted_kinds;
 use crate::pipeline::together::plain_queue::PlainQueue;
@@ -21,13 +21,20 @@ use crate::tree::covers;
 use crate::yaml::{FieldPath, Node};
 use ecow::{EcoString, eco_format};
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::HashMap;
 
 /// A state of the input, as far as it says how workloads are read.
 pub(super) struct Reader<'a> {
     catalog: &'a Catalog,
     autoscalers: Autoscalers,
     context: &'a PodContext,
+    /// Hashes of ReplicaSets, by namespace, Deployment and revision.
+    hashes: OnceCell<HashMap<[EcoString; 3], EcoString>>,
 }
+
+/// The annotation with the revision of a Deployment and of its ReplicaSets.
+const REVISION: &str = "deployment.kubernetes.io/revision";
 
 /// A workload that is read.
 struct Read {
@@ -68,7 +75,8 @@ pub(super) fn is_simulated_kind(kind: &str) -> bool {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(catalog: &'a Catalog, context: &'a PodContext) -> Self {
-        Self { catalog, autoscalers: Autoscalers::of(catalog), context }
+        let autoscalers = Autoscalers::of(catalog);
+        Self { catalog, autoscalers, context, hashes: OnceCell::new() }
     }
 
     /// Reads an object with this template in the place of its own.
@@ -105,6 +113,32 @@ impl<'a> Reader<'a> {
             kind.start(start);
         }
         Some(Track { after: Some(kind), specs, arrives: None, ..track.clone() })
+    }
+
+    /// The label of pods with the version of their template, and its current value, by the status of
+    /// an object whose controller has seen its last change.
+    fn current(&self, object: &Object) -> Option<(&'static str, EcoString)> {
+        let at = |path: &[&str]| object.node.at(path).and_then(Node::scalar_text);
+        let generation = at(&["metadata", "generation"])?;
+        if at(&["status", "observedGeneration"])? != generation {
+            return None;
+        }
+        match object.id.kind.as_str() {
+            "StatefulSet" => Some(("controller-revision-hash", at(&["status", "updateRevision"])?)),
+            // `IsPodUpdated` in pkg/controller/daemon/util/daemonset_util.go.
+            "DaemonSet" => {
+                let key = "deprecated.daemonset.template.generation";
+                Some(("pod-template-generation", at(&["metadata", "annotations", key])?))
+            }
+            "Deployment" => {
+                let revision = object.annotation(REVISION)?.scalar_text()?;
+                let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
+                let hashes = self.hashes.get_or_init(|| hashes(self.catalog));
+                let hash = hashes.get(&[namespace, object.id.name.clone(), revision])?;
+                Some(("pod-template-hash", hash.clone()))
+            }
+            _ => None,
+        }
     }
 
     fn kind(&self, object: &Object, node: &Node, namespace: &str) -> Result<Kind, EcoString> {
@@ -186,64 +220,35 @@ fn specs(object: &Object, node: &Node) -> Vec<Node> {
         .collect()
 }
 
-/// The label of pods with the version of their template, and its current value, by the status of an
-/// object whose controller has seen its last change.
-fn current(object: &Object, catalog: &Catalog) -> Option<(&'static str, EcoString)> {
-    let at = |path: &[&str]| object.node.at(path).and_then(Node::scalar_text);
-    let generation = at(&["metadata", "generation"])?;
-    if at(&["status", "observedGeneration"])? != generation {
-        return None;
-    }
-    match object.id.kind.as_str() {
-        "StatefulSet" => Some(("controller-revision-hash", at(&["status", "updateRevision"])?)),
-        // `IsPodUpdated` in pkg/controller/daemon/util/daemonset_util.go.
-        "DaemonSet" => {
-            let key = "deprecated.daemonset.template.generation";
-            Some(("pod-template-generation", at(&["metadata", "annotations", key])?))
+/// The hashes of all ReplicaSets of Deployments: a dump has several of each, so that they are read once.
+fn hashes(catalog: &Catalog) -> HashMap<[EcoString; 3], EcoString> {
+    let mut hashes = HashMap::new();
+    for set in catalog.others().iter().filter(|other| other.id.kind == "ReplicaSet") {
+        let text = |node: Option<&Node>| node.and_then(Node::scalar_text);
+        let labels = set.node.at(&["metadata", "labels", "pod-template-hash"]);
+        let (Some(revision), Some(hash)) = (text(set.annotation(REVISION)), text(labels)) else {
+            continue;
+        };
+        let namespace = set.id.scope.namespace().cloned().unwrap_or_default();
+        let owners = set.metadata("ownerReferences").map(Node::items).unwrap_or_default();
+        let is_deployment =
+            |owner: &&Node| owner.get("kind").and_then(Node::as_str) == Some("Deployment");
+        for name in owners.iter().filter(is_deployment).filter_map(|owner| text(owner.get("name")))
+        {
+            // Of two with one revision, the first one.
+            let key = [namespace.clone(), name, revision.clone()];
+            hashes.entry(key).or_insert_with(|| hash.clone());
         }
-        "Deployment" => {
-            let key = "deployment.kubernetes.io/revision";
-            let revision = object.annotation(key)?.scalar_text()?;
-            let is_newest = |set: &&Object| {
-                let owners = set.metadata("ownerReferences").map(Node::items).unwrap_or_default();
-                let is_owner = |owner: &Node| {
-                    let is = |key: &str, value: &str| {
-                        owner.get(key).and_then(Node::as_str) == Some(value)
-                    };
-                    is("kind", "Deployment") && is("name", &object.id.name)
-                };
-                set.id.kind == "ReplicaSet"
-                    && set.id.scope == object.id.scope
-                    && owners.iter().any(is_owner)
-                    && set.annotation(key).and_then(Node::scalar_text).as_ref() == Some(&revision)
-            };
-            let newest = catalog.others().iter().find(is_newest)?;
-            let hash = newest.labels().get("pod-template-hash")?.scalar_text()?;
-            Some(("pod-template-hash", hash))
-        }
-        _ => None,
     }
-}
-
-/// Whether a pod of the input is one of a workload.
-fn is_of(pod: &RunningPod<'_>, object: &Object) -> bool {
-    if pod.namespace() != object.id.scope.namespace().map_or("", EcoString::as_str) {
-        return false;
-    }
-    match pod.creator() {
-        Creator::Workload(owner) => owner == id_of(object),
-        Creator::Node => {
-            object.id.kind == "DaemonSet" && pod.workload().as_ref() == Some(&object.id.name)
-        }
-        Creator::Nobody => false,
-    }
+    hashes
 }
 
 /// Indices of the pods of a workload.
 pub(super) fn pods(running: &RunningPods<'_>, object: &Object) -> Vec<usize> {
     let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
+    let id = id_of(object);
     let all = running.of_workload(&namespace, &object.id.name).iter().copied();
-    all.filter(|at| is_of(&running.all[*at], object)).collect()
+    all.filter(|at| running.all[*at].workload_id().as_ref() == Some(&id)).collect()
 }
 
 /// The track of a workload at a place among the changes. `readers` are the states before and after.
@@ -319,7 +324,7 @@ pub(super) fn changed(
         current: None,
     };
     if matches!(track.begins, Begins::Running) {
-        track.current = current(object, after.catalog);
+        track.current = after.current(object);
         if track.rests(ground) {
             return Changed::Nothing;
         }

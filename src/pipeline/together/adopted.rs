@@ -57,14 +57,7 @@ pub(super) fn adopt_rolling(
         if claimed_pods.contains(&number) || pod.ends {
             continue;
         }
-        let id = match pod.creator() {
-            Creator::Workload(id) => id,
-            Creator::Node => {
-                let name = pod.workload().unwrap_or_default();
-                eco_format!("DaemonSet/{}/{name}", pod.namespace())
-            }
-            Creator::Nobody => continue,
-        };
+        let Some(id) = pod.workload_id() else { continue };
         if rolling.contains(&id) {
             claimed_pods.insert(number);
             take(plain, &mut places, id, (number, pod), &templates[number]);
