@@ -14,7 +14,7 @@ use crate::operators::kueue::admit::is_open_to;
 use crate::pipeline::planned::Planned;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The lines, by what they are about.
 pub(super) fn found(
@@ -24,6 +24,8 @@ pub(super) fn found(
     fleet: &Fleet,
 ) -> Vec<NotJudged> {
     let mut pods: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
+    // Each rule looks through all objects, and a fleet has few queues.
+    let mut rules: HashMap<(&EcoString, EcoString, bool), Vec<EcoString>> = HashMap::new();
     for (claim, workload) in claims.iter().zip(&fleet.workloads) {
         let all = workload.replicas.iter().flat_map(Replica::startable).count();
         // What runs was admitted.
@@ -36,11 +38,14 @@ pub(super) fn found(
         else {
             continue;
         };
-        let of_namespace = unread_namespace(catalog, queue, claim.namespace());
-        let whole = claim.queue.as_ref().is_some_and(|queue| queue.whole);
-        let rules = of_namespace.into_iter().chain(by_topology(catalog, queue, workload, whole));
-        for rule in rules {
-            *pods.entry((queue.name().clone(), rule)).or_default() += new;
+        let namespace = EcoString::from(claim.namespace());
+        let is_group = are_together(claim, workload);
+        let of_queue = rules.entry((queue.name(), namespace, is_group)).or_insert_with_key(|key| {
+            let of_namespace = unread_namespace(catalog, queue, &key.1);
+            of_namespace.into_iter().chain(by_topology(catalog, queue, is_group)).collect()
+        });
+        for rule in of_queue {
+            *pods.entry((queue.name().clone(), rule.clone())).or_default() += new;
         }
     }
     let one = |((queue, message), pods): ((EcoString, EcoString), usize)| NotJudged {
@@ -49,6 +54,13 @@ pub(super) fn found(
         message,
     };
     pods.into_iter().map(one).collect()
+}
+
+/// Whether several pods are admitted as one.
+fn are_together(claim: &Claim, workload: &Workload) -> bool {
+    let whole = claim.queue.as_ref().is_some_and(|queue| queue.whole);
+    (whole && workload.replicas.len() > 1)
+        || workload.replicas.iter().any(|replica| replica.pods.len() > 1)
 }
 
 /// Why it is not known that a queue is open to a namespace.
@@ -66,15 +78,8 @@ fn unread_namespace(catalog: &Catalog, queue: &ClusterQueue, namespace: &str) ->
 /// (pkg/cache/scheduler/tas_flavor_snapshot.go, findTopologyAssignment): only nodes with a label of
 /// each level count, and pods that are admitted together may have to stand in one domain. A pod that is
 /// admitted alone is in one domain wherever it stands.
-fn by_topology(
-    catalog: &Catalog,
-    queue: &ClusterQueue,
-    workload: &Workload,
-    whole: bool,
-) -> Option<EcoString> {
+fn by_topology(catalog: &Catalog, queue: &ClusterQueue, is_group: bool) -> Option<EcoString> {
     let flavors = queue.flavors().filter_map(|item| catalog.flavor(&item.flavor.value));
-    let is_group = (whole && workload.replicas.len() > 1)
-        || workload.replicas.iter().any(|replica| replica.pods.len() > 1);
     for (flavor, name) in flavors.filter_map(|flavor| Some((flavor, flavor.topology.as_ref()?))) {
         let (flavor_name, name) = (flavor.name(), &name.value);
         let mut topologies = catalog.others().iter().filter(|item| item.id.kind == "Topology");

@@ -4,17 +4,15 @@
 use super::NotJudged;
 use super::claims::{Claim, Who};
 use super::plain_queue::{PlainQueue, PodGroup};
-use super::units::{self, Units, apply as apply_units, hold as hold_units};
+use super::units::{self, OfFlavors, Units, apply as apply_units, hold as hold_units, of_flavor};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Fleet, Replica, Workload};
 use crate::decision::{Admitted, QueueDecision};
 use crate::operators::kueue::cohort::Ledger;
-use crate::operators::kueue::flavor::admitted;
 use crate::pipeline::planned::{Planned, PlannedComponent};
 use crate::pipeline::question::{Each, joined, message};
 use ecow::{EcoString, eco_format};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Holds the replicas that have to wait for quota. Returns, by index of the claim, the reason.
 pub(super) fn hold(
@@ -247,7 +245,7 @@ pub(super) fn unread(
 /// Gives the pods of new replicas what their flavors add. Those that run have it already. Of a workload
 /// that is admitted as a whole, the sets are those of all its pods.
 fn apply(catalog: &Catalog, decision: &QueueDecision, workload: &mut Workload, whole: bool) {
-    let mut templates: HashMap<(usize, &[EcoString]), usize> = HashMap::new();
+    let mut templates = OfFlavors::new();
     let all = workload.replicas.len();
     let of_replicas = decision.admitted.iter().flat_map(|admission| {
         let replicas = usize::try_from(admission.replicas).unwrap_or(0);
@@ -259,29 +257,20 @@ fn apply(catalog: &Catalog, decision: &QueueDecision, workload: &mut Workload, w
         workload.replicas[..counted].iter().flat_map(|replica| &replica.pods).copied().collect();
     let used: Vec<usize> = used.into_iter().collect();
     let mut running = workload.running.len();
-    for (replica, sets) in workload.replicas.iter_mut().zip(of_replicas) {
+    for (at, sets) in (0..all).zip(of_replicas) {
+        let replica = &workload.replicas[at];
         // Running pods fill the first replicas; they were admitted with their flavor long ago.
         let runs = running >= replica.pods.len() && running > 0;
         running = running.saturating_sub(replica.pods.len());
         if runs || replica.held {
             continue;
         }
-        for pod in &mut replica.pods {
-            let place = used.binary_search(pod).unwrap_or(0);
-            let Some(set) = sets.get(place).or_else(|| sets.first()) else { continue };
-            let template = templates.entry((*pod, set)).or_insert_with(|| {
-                let Some(admitted) = admitted(catalog, &workload.templates[*pod], set) else {
-                    return *pod;
-                };
-                workload.templates.push(Arc::new(admitted));
-                workload.admitted.push(*pod);
-                // Claims belong to templates.
-                if let Some(claims) = workload.claims.get(*pod).cloned() {
-                    workload.claims.push(claims);
-                }
-                workload.templates.len() - 1
-            });
-            *pod = *template;
+        for place in 0..replica.pods.len() {
+            let pod = workload.replicas[at].pods[place];
+            let set = used.binary_search(&pod).unwrap_or(0);
+            let Some(set) = sets.get(set).or_else(|| sets.first()) else { continue };
+            let template = of_flavor(catalog, workload, &mut templates, pod, set);
+            workload.replicas[at].pods[place] = template;
         }
     }
 }

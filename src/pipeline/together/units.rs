@@ -74,7 +74,7 @@ pub(super) fn apply(
     for pod in &workload.running {
         *running.entry(pod.template).or_default() += 1;
     }
-    let mut templates: HashMap<(usize, &[EcoString]), usize> = HashMap::new();
+    let mut templates = OfFlavors::new();
     let started = units.len().saturating_sub(waiting(units, decision));
     for (unit, sets) in units.iter().take(started).zip(of_units) {
         // Running pods fill the first units; they were admitted with their flavor long ago.
@@ -98,21 +98,35 @@ pub(super) fn apply(
             // A set is the pods of a template, in the order of the templates.
             let set = kinds.iter().position(|kind| *kind == pod).unwrap_or(0);
             let Some(set) = sets.get(set).or_else(|| sets.first()) else { continue };
-            let template = *templates.entry((pod, set)).or_insert_with(|| {
-                let Some(admitted) = admitted(catalog, &workload.templates[pod], set) else {
-                    return pod;
-                };
-                workload.templates.push(Arc::new(admitted));
-                workload.admitted.push(pod);
-                // Claims belong to templates.
-                if let Some(claims) = workload.claims.get(pod).cloned() {
-                    workload.claims.push(claims);
-                }
-                workload.templates.len() - 1
-            });
+            let template = of_flavor(catalog, workload, &mut templates, pod, set);
             workload.replicas[*replica].pods[*place] = template;
         }
     }
+}
+
+/// Templates with what flavors add to them, by the template without it.
+pub(super) type OfFlavors<'s> = HashMap<(usize, &'s [EcoString]), usize>;
+
+/// The template of a pod with what the flavors of its set add; a new one of the workload, once.
+pub(super) fn of_flavor<'s>(
+    catalog: &Catalog,
+    workload: &mut Workload,
+    templates: &mut OfFlavors<'s>,
+    pod: usize,
+    set: &'s [EcoString],
+) -> usize {
+    *templates.entry((pod, set)).or_insert_with(|| {
+        let Some(admitted) = admitted(catalog, &workload.templates[pod], set) else {
+            return pod;
+        };
+        workload.templates.push(Arc::new(admitted));
+        workload.admitted.push(pod);
+        // Claims belong to templates.
+        if let Some(claims) = workload.claims.get(pod).cloned() {
+            workload.claims.push(claims);
+        }
+        workload.templates.len() - 1
+    })
 }
 
 #[cfg(test)]
