@@ -296,8 +296,9 @@ impl Waiting {
 
 /// How close a node is to accepting a pod: nodes that are not the one the pod is for, as each pod of a
 /// DaemonSet has one, come last, before them nodes without a requested resource, and nodes that lack
-/// only capacity first, ordered by the share that they lack.
-fn distance(answer: &Answer) -> (bool, bool, bool, i64) {
+/// only capacity first, ordered by the share that they lack. A claim of ReadWriteOncePod that is in use
+/// refuses every node: those where nothing else is against the pod say what has to change.
+fn distance(answer: &Answer) -> (bool, bool, bool, bool, i64) {
     let room = |reason: &Reason| matches!(reason, Reason::Insufficient(_) | Reason::TooManyPods);
     let lacks = answer.lacks.iter();
     let share = lacks.map(|lack| {
@@ -307,12 +308,14 @@ fn distance(answer: &Answer) -> (bool, bool, bool, i64) {
     let share = share.max().unwrap_or(0);
     let has_none = answer.lacks.iter().any(|lack| lack.allocatable == 0);
     let is_other = answer.reasons.contains(&Reason::OtherNodes);
-    (is_other, has_none, !answer.reasons.iter().all(room), share)
+    // The filter of resources is before the one of volumes, so that the node has room.
+    let in_use = answer.reasons.contains(&Reason::ReadWriteOncePod);
+    (is_other, !in_use, has_none, !answer.reasons.iter().all(room), share)
 }
 
 /// Whether a node lacks only resources that others use: empty, it would hold the pod.
 fn could_hold(answer: &Answer) -> bool {
-    let (is_other, has_none, other_reason, _) = distance(answer);
+    let (is_other, _, has_none, other_reason, _) = distance(answer);
     !is_other
         && !has_none
         && !other_reason

@@ -501,3 +501,27 @@ fn what_is_beside_a_service_in_error_is_unknown() {
     assert_eq!(found(""), ("fits".into(), Value::Null));
     assert_eq!(found(&broken), ("unknown".into(), "services in error".into()));
 }
+
+/// A claim of ReadWriteOncePod that a pod uses refuses every node (`VolumeRestrictions`): the reason is
+/// that of the node with room, not the devices that another one lacks.
+#[test]
+fn a_claim_in_use_is_the_reason_where_a_node_has_room() {
+    let claim = "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: c, namespace: ml, annotations: {pv.kubernetes.io/bind-completed: 'yes'}}\nspec: {accessModes: [ReadWriteOncePod], volumeName: v, resources: {requests: {storage: 1Gi}}}\n---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: v}\nspec: {accessModes: [ReadWriteOncePod], capacity: {storage: 1Gi}, claimRef: {namespace: ml, name: c}, csi: {driver: d, volumeHandle: h}}\n";
+    let pod = |name: &str, node: &str, gpus: i64, more: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, namespace: ml}}\nspec: {{{node}containers: [{{name: c, image: i, resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}}}]{more}}}\nstatus: {{phase: Running}}\n"
+        )
+    };
+    let uses = ", volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]";
+    let input = claim.to_owned()
+        + &pod("old", "nodeName: n1, ", 1, uses)
+        + &pod("full", "nodeName: n2, ", 4, "")
+        + &pod("new", "", 2, uses)
+        + &gpu_node("n1", 8, "")
+        + &gpu_node("n2", 4, "");
+    let ran = plan(&input);
+    assert_eq!(ran.at("/placement/pending/0/code"), "volume", "{}", ran.out);
+    let text = ome("plan", &input);
+    let reason = "n1: node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod";
+    assert!(text.out.contains(reason), "{}", text.out);
+}
