@@ -4,6 +4,7 @@
 //! The whole input counts, not only the selected services: all of them share the nodes.
 
 use super::{Fate, Group, Pair, Settings};
+use crate::cluster::is_known;
 use crate::operators::servings;
 use crate::pipeline::{
     self, Before, Changes, ComponentRollout, NotJudged, PlacementOptions, Planner, RollEnd,
@@ -45,6 +46,15 @@ pub struct ChangedWorkload {
     pub is_new: bool,
     /// How it ends.
     pub rollout: ComponentRollout,
+}
+
+/// A workload that no operator writes, and that changes in an input without nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlteredWorkload {
+    /// `Kind/namespace/name`.
+    pub workload: EcoString,
+    /// Its pods are replaced.
+    pub restarts: bool,
 }
 
 /// Hourly cost of ModelServings in dollars, by `namespace/name`.
@@ -284,6 +294,22 @@ fn changes_workloads(before: &State<'_>, after: &State<'_>, settings: Settings<'
     let changes = Changes::between(Some(&before), &now, settings.semantics);
     let mut changed = changes.workloads.iter().filter(|change| change.differs);
     changed.any(|change| matches!(change.before, Before::Applied(Some(_))))
+}
+
+/// The workloads that no operator writes and that change, where no node reports its resources: they are
+/// not placed.
+pub(super) fn altered(
+    before: &State<'_>,
+    after: &State<'_>,
+    settings: Settings<'_>,
+) -> Vec<AlteredWorkload> {
+    if is_known(after.world.catalog.machines()) {
+        return Vec::new();
+    }
+    let (before, now) = (State::all(before.world), State::all(after.world));
+    let changes = Changes::between(Some(&before), &now, settings.semantics);
+    let all = pipeline::altered(now.world, &changes).into_iter();
+    all.map(|(workload, restarts)| AlteredWorkload { workload, restarts }).collect()
 }
 
 /// Simulates the restarts. Components that wait for capacity but are no update are already reported

@@ -34,7 +34,7 @@ pub(crate) mod upgrade;
 pub(crate) mod waves;
 
 pub use crate::tree::{Change, equal};
-pub use capacity::{Capacity, ChangedWorkload, Room, Waits, is_short};
+pub use capacity::{AlteredWorkload, Capacity, ChangedWorkload, Room, Waits, is_short};
 pub use cause::Cause;
 pub use cost::Cost;
 pub use decision_change::{By, Turned};
@@ -292,12 +292,25 @@ pub struct Diff {
     /// The effect on the capacity of the nodes; `None` if neither services nor nodes differ, or no
     /// node reports its resources.
     pub capacity: Option<Capacity>,
+    /// The workloads that no operator writes and that change, if no node reports its resources; else
+    /// they are in `capacity`.
+    pub workloads: Vec<AlteredWorkload>,
     /// The rules of an upgrade that change no objects.
     pub notes: Vec<Note>,
     /// Set if two releases of an operator are compared instead of two states of the input.
     pub between_releases: Option<Direction>,
     /// The basis of the rules of the releases, if they were not recorded from the releases.
     pub basis: Option<&'static str>,
+}
+
+impl Diff {
+    /// The workloads that no operator writes, that were there before and that change, each with whether
+    /// its pods are replaced.
+    pub fn changed_workloads(&self) -> impl Iterator<Item = (&EcoString, bool)> {
+        let placed = self.capacity.iter().flat_map(Capacity::changed_workloads);
+        let placed = placed.map(|changed| (&changed.workload, changed.restarts()));
+        placed.chain(self.workloads.iter().map(|changed| (&changed.workload, changed.restarts)))
+    }
 }
 
 /// Compares two states.
@@ -364,6 +377,7 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
     }
     let is_upgrade = diff.between_releases.is_some();
     diff.capacity = capacity::capacity(before, after, settings, &diff.groups, is_upgrade);
+    diff.workloads = capacity::altered(before, after, settings);
     let servings = diff.capacity.as_ref().map(|capacity| capacity.servings.clone());
     // Without a placement nothing differs, and both sides cost the same.
     let servings = servings.unwrap_or_else(|| capacity::unchanged(after, settings));

@@ -274,7 +274,12 @@ pub fn sentences(component: &ComponentRollout, sources: &SourceMap, incomplete: 
     out.extend(component.fix.iter().map(|fix| {
         let cost = cost(fix.lowest_ready, fix.peak_gpus);
         // A fix that only decides a choice is certain, and the other one would help.
-        let would = if component.end == RollEnd::Depends { "completes" } else { "would complete" };
+        let would = match fix.end {
+            RollEnd::Paused => "would be paused with all its pods ready",
+            RollEnd::OnDelete => "would have all its pods ready, updated when they are deleted,",
+            _ if component.end == RollEnd::Depends => "completes",
+            _ => "would complete",
+        };
         format!("{would} with {}: {cost}", words(fix, sources)).into()
     }));
     if component.end == RollEnd::Stuck && component.fix.is_empty() {

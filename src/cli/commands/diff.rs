@@ -8,7 +8,7 @@ use crate::cli::relevant_findings::{About, not_built, trees_with_services};
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete, names, unfilled};
 use crate::diag::{Diagnostic, quoted};
-use crate::diff::{Capacity, ChangedWorkload, Diff, Settings, State, diff, is_short, share_nodes};
+use crate::diff::{Capacity, Diff, Settings, State, diff, is_short, share_nodes};
 use crate::load;
 use crate::report::diff as view;
 use crate::workspace::World;
@@ -124,8 +124,7 @@ impl FailOn {
         let summary = &answer.summary;
         match self {
             Self::Restarts => {
-                let mut workloads = answer.capacity.iter().flat_map(Capacity::changed_workloads);
-                summary.restarts > 0 || workloads.any(ChangedWorkload::restarts)
+                summary.restarts > 0 || answer.changed_workloads().any(|(_, restarts)| restarts)
             }
             Self::Errors => summary.broken > 0,
             // An unknown number may be larger.
@@ -139,12 +138,11 @@ impl FailOn {
                 None => is_short(after, settings),
             },
             Self::Any => {
-                let lost = |capacity: &Capacity| {
-                    !capacity.lost.is_empty()
-                        || !capacity.new.is_empty()
-                        || capacity.changed_workloads().next().is_some()
-                };
-                !answer.groups.is_empty() || answer.capacity.as_ref().is_some_and(lost)
+                let lost =
+                    |capacity: &Capacity| !capacity.lost.is_empty() || !capacity.new.is_empty();
+                !answer.groups.is_empty()
+                    || answer.changed_workloads().next().is_some()
+                    || answer.capacity.as_ref().is_some_and(lost)
             }
         }
     }

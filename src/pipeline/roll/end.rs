@@ -133,7 +133,7 @@ fn unjudged(world: &World, id: WorkloadId) -> Option<EcoString> {
 }
 
 /// Whether the template of a track is another one than that of the manifest before.
-fn has_new_template(track: &Track) -> bool {
+pub(super) fn has_new_template(track: &Track) -> bool {
     let revision = |kind: &Kind| kind.version().map(|(revision, _)| revision);
     match (&track.begins, &track.after) {
         (Begins::With(before), Some(after)) => revision(before) != revision(after),

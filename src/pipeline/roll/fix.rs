@@ -115,9 +115,7 @@ impl Search<'_, '_> {
         // With the most nodes first: a kind that does not help then is not tried with fewer.
         let helps = |machine: &&Arc<Machine>| {
             let played = self.played(what, &more(machine, MOST_NODES), false);
-            played.is_some_and(|played| {
-                played.iter().any(|component| component.end == RollEnd::Complete)
-            })
+            played.is_some_and(|played| played.iter().any(|component| component.end.is_reached()))
         };
         let kinds: Vec<&Arc<Machine>> = kinds.iter().filter(helps).collect();
         for number in 1..=MOST_NODES {
@@ -167,7 +165,7 @@ impl Search<'_, '_> {
         };
         let tracks = edited.as_deref().unwrap_or(self.tracks);
         let mut played = chance::ends(self.ground, tracks, nodes);
-        let is_complete = |at: &usize| played[*at].end == RollEnd::Complete;
+        let is_complete = |at: &usize| played[*at].end.is_reached();
         if then_as_written
             && tracks.iter().any(|track| track.then.is_some())
             && self.group.iter().any(is_complete)
@@ -176,7 +174,7 @@ impl Search<'_, '_> {
             for (component, second) in played.iter_mut().zip(second) {
                 // The end of the second step is what the reader gets; without a change in it the
                 // first one counts.
-                if component.end == RollEnd::Complete && second.end != RollEnd::NothingToDo {
+                if component.end.is_reached() && second.end != RollEnd::NothingToDo {
                     component.end = second.end;
                 }
             }
@@ -204,7 +202,7 @@ impl Search<'_, '_> {
         let Some(played) = self.played(what, nodes, then_as_written) else { return };
         for (place, played) in played.into_iter().enumerate() {
             let track = &self.tracks[self.group[place]];
-            if played.end != RollEnd::Complete
+            if !played.end.is_reached()
                 || enough(&self.found[place])
                 || fewer && has(&self.found[place])
             {

@@ -50,7 +50,7 @@ use crate::workspace::World;
 use ecow::{EcoString, eco_format};
 use edit::Subject;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use track::{Begins, Kind, Part, Track, Waited};
 
@@ -187,6 +187,9 @@ struct Ground<'a> {
     arriving: Workloads,
     /// What only the state before has.
     removed: others::Removed,
+    /// By workload that no operator writes, its pods without a node before the change, on the nodes of
+    /// then.
+    waited: BTreeMap<EcoString, usize>,
     /// The priority below which the pods of the change evict others.
     evicts_below: Option<i32>,
     /// The rules of ModelServings before and after the change.
@@ -277,6 +280,7 @@ pub fn roll<'a>(
         before,
         arriving: Workloads::default(),
         removed: others::Removed::default(),
+        waited: BTreeMap::new(),
         evicts_below: None,
         serving_rules,
     };
@@ -434,6 +438,19 @@ pub fn roll<'a>(
     Some(rollouts)
 }
 
+/// The workloads that no operator writes, that were applied before, and that change: `Kind/namespace/name`,
+/// and whether the pods are replaced; nothing is placed.
+pub fn altered(world: &World, changes: &Changes<'_>) -> Vec<(EcoString, bool)> {
+    let context = Cluster::new(&world.catalog).context.clone();
+    let before = changes.before.map_or(&world.catalog, |before| &before.catalog);
+    let readers = [before, &world.catalog].map(|catalog| plain::Reader::new(catalog, &context));
+    let existed = |change: &&WorkloadChange<'_>| {
+        change.differs && matches!(change.before, Before::Applied(Some(_)))
+    };
+    let all = changes.workloads.iter().filter(existed);
+    all.filter_map(|change| Some((id_of(change.after), plain::alters(change, &readers)?))).collect()
+}
+
 /// Finds the pods of each track in the settled state before the change, and prepares the workloads
 /// that the change creates.
 fn settle_tracks(
@@ -513,6 +530,7 @@ fn settle_tracks(
             Some((other, placed)) => (other, others::bound(placed)),
             None => (&*before, others::bound(placed)),
         };
+        ground.waited = others::unbound(other, &bound);
         for track in tracks.iter_mut().filter(|track| matches!(track.begins, Begins::With(_))) {
             let (api, service) = name(track);
             track.settled = before.find(api, &service, track.part.claimed(), &workload(track));

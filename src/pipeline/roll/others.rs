@@ -39,9 +39,18 @@ pub(super) struct Kept {
 pub(super) struct Displaced {
     owner: EcoString,
     pods: usize,
+    /// How many of its pods had no node before the change.
+    waited: usize,
     devices: i64,
     message: EcoString,
     end: RollEnd,
+}
+
+/// Pods that have no node before the change, of a workload that it does not alter.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    owner: EcoString,
+    pods: Vec<PodId>,
 }
 
 /// The priority below which the pods of the tracks evict others.
@@ -225,6 +234,7 @@ pub(super) fn displaced(world: &World, kept: &[Kept]) -> Vec<Displaced> {
         Some(Displaced {
             owner: item.owner.clone(),
             pods: waiting.len(),
+            waited: 0,
             devices: waiting.iter().map(devices).sum(),
             message,
             end: RollEnd::Displaced,
@@ -250,7 +260,8 @@ pub(super) fn unplaced(world: &World, ground: &Ground<'_>, arrived: &[Slots]) ->
         let owner = claim.service.clone();
         if let Some(refused) = &claim.refused {
             let (pods, devices, message) = refused.parts();
-            return Some(Displaced { owner, pods, devices, message, end: RollEnd::Stuck });
+            let end = RollEnd::Stuck;
+            return Some(Displaced { owner, pods, waited: 0, devices, message, end });
         }
         let pods = slots.iter().flatten().filter_map(|slot| slot.pod);
         let waiting: Vec<PodId> =
@@ -259,12 +270,72 @@ pub(super) fn unplaced(world: &World, ground: &Ground<'_>, arrived: &[Slots]) ->
         Some(Displaced {
             owner,
             pods: waiting.len(),
+            waited: 0,
             devices: waiting.iter().map(|pod| gpus(scheduler.template_of(*pod))).sum(),
             message: why.map(|rejection| rejection.message.clone()).unwrap_or_default(),
             end: RollEnd::Stuck,
         })
     };
     claims.filter(|(claim, _)| is_wanted(claim)).filter_map(one).collect()
+}
+
+/// The pods of a settled state that have no node, of workloads that no operator writes and that are in
+/// no track.
+pub(super) fn without_node(
+    world: &World,
+    ground: &Ground<'_>,
+    before: &Workloads,
+    slots: &[Slots],
+    tracks: &[Track],
+) -> Vec<Waiting> {
+    let of_tracks: BTreeSet<usize> =
+        tracks.iter().filter_map(|track| Some(track.settled?.0)).collect();
+    let waits = |pod: &PodId| world.scheduler().state(*pod) == PodState::Waiting;
+    let claims = before.claims.iter().enumerate().filter(|(at, claim)| {
+        let is_gone = ground.removed.workloads.contains(at);
+        !claim.api.is_of_operator() && !of_tracks.contains(at) && !is_gone
+    });
+    let of_claim = |(at, claim): (usize, &Claim)| {
+        let pods = slots[at].iter().flatten().filter_map(|slot| slot.pod);
+        let pods: Vec<PodId> = pods.filter(waits).collect();
+        (!pods.is_empty()).then(|| Waiting { owner: claim.service.clone(), pods })
+    };
+    claims.filter_map(of_claim).collect()
+}
+
+/// Those that have no node at the end either: they wait as before, or had nodes among those of the
+/// state before.
+pub(super) fn still_waiting(
+    world: &World,
+    ground: &Ground<'_>,
+    all: &[Waiting],
+    displaced: &[Displaced],
+) -> Vec<Displaced> {
+    let scheduler = world.scheduler();
+    let is_said = |one: &&Waiting| displaced.iter().any(|other| other.owner == one.owner);
+    let one = |item: &Waiting| {
+        let waits = |pod: &&PodId| scheduler.state(**pod) == PodState::Waiting;
+        let pods: Vec<&PodId> = item.pods.iter().filter(waits).collect();
+        let why = scheduler.rejection(**pods.first()?);
+        let waited = ground.waited.get(&item.owner).copied().unwrap_or(0);
+        Some(Displaced {
+            owner: item.owner.clone(),
+            pods: pods.len(),
+            waited,
+            devices: 0,
+            message: why.map(|rejection| rejection.message.clone()).unwrap_or_default(),
+            end: if pods.len() > waited { RollEnd::Displaced } else { RollEnd::Waits },
+        })
+    };
+    all.iter().filter(|one| !is_said(one)).filter_map(one).collect()
+}
+
+/// By workload that no operator writes, how many of its pods have no node in a settled state.
+pub(super) fn unbound(workloads: &Workloads, bound: &Bound) -> BTreeMap<EcoString, usize> {
+    let claims = workloads.claims.iter().zip(bound);
+    let plain = claims.filter(|(claim, _)| !claim.api.is_of_operator());
+    let count = |replicas: &Vec<Vec<bool>>| replicas.iter().flatten().filter(|is| !**is).count();
+    plain.map(|(claim, replicas)| (claim.service.clone(), count(replicas))).collect()
 }
 
 /// Pods of these workloads without a node, before and now.
@@ -334,8 +405,7 @@ impl Displaced {
             max_surge: 0,
             max_unavailable: 0,
             stages: vec![last],
-            // Only pods that had nodes are among them.
-            waited: Some(0),
+            waited: Some(i64::try_from(self.waited).unwrap_or(i64::MAX)),
             end: self.end,
             stuck: Some(Stuck { pod: name.into(), message: self.message }),
             lowest_ready: 0,

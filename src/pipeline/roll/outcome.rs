@@ -33,6 +33,12 @@ impl RollEnd {
         !matches!(self, Self::NothingToDo | Self::Waits | Self::Displaced)
     }
 
+    /// Whether its controller does all that it does without a hand: a paused Deployment and pods that
+    /// are updated on deletion have their number, and keep their template.
+    pub(super) fn is_reached(self) -> bool {
+        matches!(self, Self::Complete | Self::Paused | Self::OnDelete)
+    }
+
     /// The value in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {

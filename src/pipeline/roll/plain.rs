@@ -6,6 +6,7 @@
 
 use super::Ground;
 use super::changes::{Before, WorkloadChange};
+use super::end::has_new_template;
 use super::outcome::{ComponentRollout, RollEnd, Stuck};
 use super::track::{Begins, Kind, Part, Track};
 use crate::api::{Object, was_in_cluster};
@@ -259,6 +260,44 @@ pub(super) fn changed(
     ground: &Ground<'_>,
     pods: Vec<usize>,
 ) -> Changed {
+    let mut changed = read(place, change, readers, pods);
+    if let Changed::Track(track) = &mut changed
+        && matches!(track.begins, Begins::Running)
+    {
+        track.current = readers[1].current(change.after);
+        if track.rests(ground) {
+            return Changed::Nothing;
+        }
+    }
+    changed
+}
+
+/// Whether a workload that was applied before changes, and whether its pods are replaced. No node is
+/// looked at.
+pub(super) fn alters(change: &WorkloadChange<'_>, readers: &[Reader<'_>; 2]) -> Option<bool> {
+    match read(0, change, readers, Vec::new()) {
+        Changed::Nothing => None,
+        Changed::NotSimulated(_) => Some(false),
+        Changed::Track(track) => {
+            let Begins::With(before) = &track.begins else { return None };
+            let keeps = match &track.after {
+                Some(Kind::Deployment(spec)) => spec.paused,
+                Some(Kind::Stateful(spec)) => spec.strategy() == "OnDelete",
+                Some(Kind::Daemons(spec)) => spec.limits(0).is_none(),
+                _ => false,
+            };
+            (!track.is_same(before)).then(|| !keeps && has_new_template(&track))
+        }
+    }
+}
+
+/// The track, without a look at the pods that run.
+fn read(
+    place: usize,
+    change: &WorkloadChange<'_>,
+    readers: &[Reader<'_>; 2],
+    pods: Vec<usize>,
+) -> Changed {
     let object = change.after;
     let earlier = match change.before {
         Before::Applied(earlier) => earlier,
@@ -307,7 +346,7 @@ pub(super) fn changed(
     if is_empty && matches!(begins, Begins::Nothing) {
         return Changed::Nothing;
     }
-    let mut track = Track {
+    Changed::Track(Box::new(Track {
         service: place,
         part: Part::Pods,
         name: object.id.name.clone(),
@@ -322,14 +361,7 @@ pub(super) fn changed(
         specs,
         pods,
         current: None,
-    };
-    if matches!(track.begins, Begins::Running) {
-        track.current = after.current(object);
-        if track.rests(ground) {
-            return Changed::Nothing;
-        }
-    }
-    Changed::Track(Box::new(track))
+    }))
 }
 
 /// The template that makes the version of a workload.

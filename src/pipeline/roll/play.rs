@@ -1,7 +1,7 @@
 //! The simulation: the state before the change, the change, and the stages until nothing moves.
 
 use super::choices::Choices;
-use super::others::{self, Displaced, Kept};
+use super::others::{self, Displaced, Kept, Waiting};
 use super::outcome::{ComponentRollout, RollEnd};
 use super::serving::Coupled;
 use super::stages::Watched;
@@ -43,7 +43,8 @@ pub(super) fn play(
     choices: Choices,
     keeps_stages: bool,
 ) -> Simulated {
-    let Started { mut world, mut placed, adopted, kept, leaving } = start(ground, tracks, more);
+    let Started { mut world, mut placed, adopted, kept, leaving, waiting } =
+        start(ground, tracks, more);
     if choices.nodes {
         world.prefer_last();
     }
@@ -122,6 +123,7 @@ pub(super) fn play(
         end::keep_waiting(&mut rollouts);
         displaced.iter_mut().for_each(Displaced::keep_waiting);
     }
+    displaced.extend(others::still_waiting(&world, ground, &waiting, &displaced));
     displaced.extend(new);
     Simulated { rollouts, met, most, displaced }
 }
@@ -189,6 +191,8 @@ struct Started {
     kept: Vec<Kept>,
     /// Pods of workloads outside the tracks that the change removes.
     leaving: Vec<PodId>,
+    /// Pods of workloads outside the tracks that have no node.
+    waiting: Vec<Waiting>,
 }
 
 /// The state before the changes.
@@ -224,7 +228,7 @@ fn start(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Starte
                     whole,
                 });
                 let mut placed = settled_in(&mut world, ground, kind, pods);
-                placed.same = is_same(track, kind);
+                placed.same = track.is_same(kind);
                 placed
             }
             Begins::Nothing | Begins::Running => Placed::default(),
@@ -232,29 +236,10 @@ fn start(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Starte
         .collect();
     let kept = others::settled(&mut world, ground, before, &slots, tracks);
     rest(&mut world, ground, &mut placed);
+    let waiting = others::without_node(&world, ground, before, &slots, tracks);
     let adopted = tracks.iter().map(|_| Vec::new()).collect();
     let leaving = ground.removed.pods(&slots, &others_of_input);
-    Started { world, placed, adopted, kept, leaving }
-}
-
-/// Whether a change does not alter a workload.
-fn is_same(track: &Track, before: &Kind) -> bool {
-    match (&track.after, before) {
-        (Some(Kind::Serving(after)), Kind::Serving(before)) => after.is_same(before),
-        // Its controller begins to roll.
-        (Some(Kind::Deployment(after)), Kind::Deployment(before))
-            if before.paused && !after.paused =>
-        {
-            false
-        }
-        (Some(Kind::Stateful(after)), Kind::Stateful(before))
-            if after.partition() != before.partition() || after.first != before.first =>
-        {
-            false
-        }
-        (Some(after), before) => after.version().is_some() && after.version() == before.version(),
-        (None, _) => false,
-    }
+    Started { world, placed, adopted, kept, leaving, waiting }
 }
 
 /// The pods of a workload that a fleet placed.
@@ -462,7 +447,8 @@ fn start_running(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -
     let kept = others::running(&mut world, ground, &running);
     rest(&mut world, ground, &mut placed);
     // What ran and is in no input any more is not known from the pods alone.
-    Started { world, placed, adopted, kept, leaving: Vec::new() }
+    let (leaving, waiting) = Default::default();
+    Started { world, placed, adopted, kept, leaving, waiting }
 }
 
 /// Applies the change of a track.

@@ -235,3 +235,27 @@ pub(super) struct Placed {
     /// The number of replicas that the autoscaler sets after the template has changed.
     pub(super) number: Option<i64>,
 }
+
+impl Track {
+    /// Whether a change does not alter a workload.
+    pub(super) fn is_same(&self, before: &Kind) -> bool {
+        match (&self.after, before) {
+            (Some(Kind::Serving(after)), Kind::Serving(before)) => after.is_same(before),
+            // Its controller begins to roll.
+            (Some(Kind::Deployment(after)), Kind::Deployment(before))
+                if before.paused && !after.paused =>
+            {
+                false
+            }
+            (Some(Kind::Stateful(after)), Kind::Stateful(before))
+                if after.partition() != before.partition() || after.first != before.first =>
+            {
+                false
+            }
+            (Some(after), before) => {
+                after.version().is_some() && after.version() == before.version()
+            }
+            (None, _) => false,
+        }
+    }
+}

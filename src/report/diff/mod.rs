@@ -96,6 +96,11 @@ impl Answer for View<'_> {
             out["notes"] = self.diff.notes.iter().map(|each| note(each, way)).collect();
         }
         out["input"] = super::accounting::json(self.input, self.sources);
+        if !self.diff.workloads.is_empty() {
+            let altered = self.diff.workloads.iter();
+            let altered = altered.map(|changed| json!({ "workload": changed.workload.as_str(), "restarts": changed.restarts }));
+            out["workloads"] = altered.collect();
+        }
         if let Some(basis) = self.diff.basis {
             out["basis"] = basis.into();
         }

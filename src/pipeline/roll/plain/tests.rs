@@ -465,3 +465,88 @@ fn services_and_workloads_roll_together() {
         );
     }
 }
+
+/// What a paused Deployment, or one that updates on deletion, does without a hand is to scale: nodes
+/// that hold all of its pods are the next step.
+#[test]
+fn a_workload_that_keeps_its_template_and_scales_without_room_has_edits() {
+    for (kind, what, keeps, sentence) in [
+        ("Deployment", "deploy/a", "paused: true, ", "would be paused with all its pods ready"),
+        (
+            "StatefulSet",
+            "sts/a",
+            "updateStrategy: {type: OnDelete}, ",
+            "would have all its pods ready, updated when they are deleted,",
+        ),
+    ] {
+        let of = |image: &str, fields: &str, room: &[i64]| {
+            workload(kind, "a", image, 8, fields) + &nodes(room)
+        };
+        let (before, after) =
+            (of("v1", "replicas: 1, ", &[8]), of("v2", &format!("replicas: 2, {keeps}"), &[8]));
+        let ran = on(&format!("rollout {what}"), &before, &after);
+        let words = format!("{sentence} with nodes like n0: 1 more");
+        assert!(ran.code == 2 && ran.out.contains(&words), "{}", ran.out);
+        let more = of("v2", &format!("replicas: 2, {keeps}"), &[8, 8]);
+        let end = if kind == "Deployment" { "paused" } else { "on-delete" };
+        assert_eq!(ends(what, &before, &more), (end.into(), 0));
+    }
+}
+
+/// Workloads that do not change and wait are named as services are; with nodes taken away they no
+/// longer fit.
+#[test]
+fn a_workload_that_does_not_change_waits_as_before() {
+    let of = |image: &str, room: &[i64]| {
+        workload("Deployment", "a", image, 1, "replicas: 1, ")
+            + &workload("Deployment", "b", "v1", 8, "replicas: 2, ")
+            + &nodes(room)
+    };
+    let before = of("v1", &[4, 8]);
+    for after in [of("v2", &[4, 8]), of("v1", &[4, 8])] {
+        let all = on("rollout --all", &before, &after);
+        assert_eq!(all.code, 0, "{}", all.out);
+        assert!(all.out.contains("waits as before: Deployment/ml/b\n"), "{}", all.out);
+        assert!(!all.out.contains('✓') || !all.out.trim_end().ends_with('✓'), "{}", all.out);
+        let last = all.out.lines().last().unwrap_or_default().to_owned();
+        assert!(last.starts_with('!'), "{last}");
+        let json = on("rollout --all -o json", &before, &after);
+        assert_eq!(json.at("/otherWorkloads/0/name"), "Deployment/ml/b", "{}", json.out);
+        assert_eq!(json.at("/otherWorkloads/0/pods"), 1, "{}", json.out);
+    }
+    let diff = on("diff", &before, &of("v2", &[4, 8]));
+    assert!(diff.out.contains("! waits as before: Deployment/ml/b pods"), "{}", diff.out);
+    let less = of("v2", &[4, 4]);
+    for command in ["rollout --all", "diff"] {
+        let ran = on(command, &before, &less);
+        assert_eq!(ran.code, 2, "{}", ran.out);
+        assert!(ran.out.contains("no longer fits: Deployment/ml/b"), "{}", ran.out);
+    }
+}
+
+/// Without Nodes nothing is placed, and a change is a change all the same.
+#[test]
+fn a_workload_that_changes_without_nodes_is_compared() {
+    let of = |image: &str, fields: &str| workload("Deployment", "a", image, 8, fields);
+    let before = of("v1", "replicas: 1, ");
+    for (after, restarts) in [
+        (of("v2", "replicas: 1, "), true),
+        (of("v1", "replicas: 3, "), false),
+        (of("v2", "replicas: 1, paused: true, "), false),
+    ] {
+        let diff = on("diff -o json", &before, &after);
+        assert_eq!(
+            (diff.at("/workloads/0/workload"), diff.at("/workloads/0/restarts"), diff.code),
+            ("Deployment/ml/a".into(), restarts.into(), 2),
+            "{}",
+            diff.out
+        );
+        let text = on("diff", &before, &after);
+        assert!(text.out.contains("other workload changes: Deployment/ml/a\n"), "{}", text.out);
+        assert!(text.out.contains("Plan: 1 workload to change"), "{}", text.out);
+        let code = if restarts { 2 } else { 0 };
+        assert_eq!(on("diff --fail-on restarts", &before, &after).code, code);
+    }
+    let same = on("diff -o json", &before, &(before.clone() + &nodes(&[])));
+    assert_eq!((same.at("/workloads"), same.code), (Value::Null, 0), "{}", same.out);
+}

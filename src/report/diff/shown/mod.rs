@@ -300,6 +300,8 @@ impl Shown {
         let capacity = view.diff.capacity.as_ref();
         let capacity = capacity.map(|capacity| self::capacity(capacity, view.rollout, summary));
         let mut capacity = capacity.unwrap_or_default();
+        let altered = view.diff.workloads.iter().map(|changed| &changed.workload);
+        capacity.extend(other_changes(&altered.collect::<Vec<_>>()));
         capacity.extend(still_refused(view));
         capacity.extend(accounting::not_compared(view.input).map(Cell::from));
         let mut seen = BTreeSet::new();
@@ -384,8 +386,7 @@ fn note(note: &Note, way: Direction) -> ShownNote {
 fn headline(view: &View<'_>) -> String {
     let summary = &view.diff.summary;
     let mut parts = Vec::new();
-    let capacity = view.diff.capacity.as_ref();
-    let workloads = capacity.map_or(0, |capacity| capacity.changed_workloads().count());
+    let workloads = view.diff.changed_workloads().count();
     match (view.diff.groups.is_empty(), workloads) {
         (true, 0) => parts.push("nothing changes".to_owned()),
         (true, _) => parts.push(format!("{} to change", plural(workloads, "workload"))),
@@ -451,16 +452,19 @@ fn is_open(changed: &ChangedWorkload) -> bool {
     open.contains(&changed.rollout.end)
 }
 
+/// The names of the workloads that no operator writes and that change.
+fn other_changes(names: &[&EcoString]) -> Option<Cell> {
+    let what = if names.len() == 1 { "workload changes" } else { "workloads change" };
+    let shown = || first_of(names.iter().map(|name| printable(name)), NAMES);
+    (!names.is_empty()).then(|| format!("other {what}: {}", shown()).into())
+}
+
 /// The workloads that no operator writes, and that change: their names, and what is open about them.
 /// Those that get stuck or are not judged have lines of their own.
 fn changed_workloads(capacity: &Capacity) -> Vec<Cell> {
     let all: Vec<&ChangedWorkload> = capacity.changed_workloads().collect();
-    let mut out = Vec::new();
-    if !all.is_empty() {
-        let names = all.iter().map(|changed| printable(&changed.workload));
-        let what = if all.len() == 1 { "workload changes" } else { "workloads change" };
-        out.push(format!("other {what}: {}", first_of(names, NAMES)).into());
-    }
+    let names: Vec<&EcoString> = all.iter().map(|changed| &changed.workload).collect();
+    let mut out = Vec::from_iter(other_changes(&names));
     for changed in all.into_iter().filter(|changed| is_open(changed)).take(NAMES) {
         let name = printable(&changed.workload);
         match changed.rollout.end {
