@@ -103,36 +103,51 @@ impl Features {
         self.on.contains(key) || (unless_off && !self.off.contains(key))
     }
 
-    /// Adds a finding for each field of a Knative Service that the webhook refuses: an error where
-    /// the features are known, else a warning.
+    /// Adds a finding about the fields of a Knative Service that the webhook refuses, which it answers
+    /// together: an error where the features are known, else a warning.
     pub(crate) fn judge(&self, object: &Node, found: &mut Vec<Diagnostic>) {
         let text = |keys: &[&str]| object.at(keys).and_then(Node::as_str).unwrap_or_default();
         let is_knative = text(&["apiVersion"]).starts_with("serving.knative.dev/");
         if !is_knative || text(&["kind"]) != "Service" {
             return;
         }
-        for Gated { key, path, node } in gated(object) {
-            // Without the ConfigMap a feature may be on or off, so the finding is only a warning
-            // below.
-            if self.allows(key) {
-                continue;
+        // Without the ConfigMap a feature may be on or off, so that the finding is only a warning.
+        let refused: Vec<Gated<'_>> =
+            gated(object).into_iter().filter(|gated| !self.allows(gated.key)).collect();
+        let Some(first) = refused.first() else { return };
+        let (name, namespace) = (text(&["metadata", "name"]), text(&["metadata", "namespace"]));
+        let unless = if self.is_known { "is off" } else { "may be off" };
+        let fields: Vec<String> = refused
+            .iter()
+            .map(|Gated { key, path, .. }| format!("{path} (`{key}` {unless})"))
+            .collect();
+        let message = match &fields[..] {
+            [_] => format!("{}: must not set the field: `{}` {unless}", first.path, first.key),
+            _ => format!("must not set the fields {}", fields.join(", ")),
+        };
+        // A field may need two features, and two fields the same one.
+        let mut keys: Vec<&str> = refused.iter().map(|gated| gated.key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let keys: Vec<String> = keys.iter().map(|key| format!("`{key}: enabled`")).collect();
+        let them = if fields.len() == 1 { "the field" } else { "the fields" };
+        let severity = if self.is_known { Severity::Error } else { Severity::Warning };
+        let mut finding =
+            Diagnostic::new(Code::ServerRefuses, format!("{REFUSES}\"{name}\": {message}"))
+                .severity(severity)
+                .path(first.path.to_string())
+                .object(format!("Service/{namespace}/{name}"))
+                .help(format!(
+                    "set {} in ConfigMap {NAME} of namespace knative-serving, or leave {them} out",
+                    keys.join(", ")
+                ));
+        let mut places = BTreeSet::new();
+        for span in refused.iter().filter_map(|gated| gated.node.origin.span()) {
+            if places.insert(span) {
+                finding = finding.at(span);
             }
-            let (name, namespace) = (text(&["metadata", "name"]), text(&["metadata", "namespace"]));
-            let unless = if self.is_known { "is off" } else { "may be off" };
-            let message =
-                format!("{REFUSES}\"{name}\": {path}: must not set the field: `{key}` {unless}");
-            let severity = if self.is_known { Severity::Error } else { Severity::Warning };
-            found.push(
-                Diagnostic::new(Code::ServerRefuses, message)
-                    .severity(severity)
-                    .at(node.origin.span())
-                    .path(path.to_string())
-                    .object(format!("Service/{namespace}/{name}"))
-                    .help(format!(
-                        "set `{key}: enabled` in ConfigMap {NAME} of namespace knative-serving, or leave the field out"
-                    )),
-            );
         }
+        found.push(finding);
     }
 }
 
@@ -223,12 +238,14 @@ mod tests {
     fn refused(features: &Features, spec: &str) -> Vec<String> {
         let mut found = Vec::new();
         features.judge(&service(spec), &mut found);
-        found
-            .iter()
-            .map(|finding| {
-                format!("{:?} {}", finding.severity, finding.path.as_deref().unwrap_or(""))
-            })
-            .collect()
+        let Some(finding) = found.first() else { return Vec::new() };
+        assert_eq!(found.len(), 1, "{spec}");
+        // A finding about several fields lists them; about one it begins with it.
+        let words = finding.message.strip_prefix("the webhook of Knative refuses Service \"s\": ");
+        let words = words.unwrap_or_default().trim_start_matches("must not set the fields ");
+        let fields = words.split(", ").map(|field| field.split([' ', ':']).next().unwrap_or(""));
+        let severity = finding.severity;
+        fields.map(|field| format!("{severity:?} {field}")).collect()
     }
 
     #[test]

@@ -145,8 +145,8 @@ fn features(world: &World) -> Features {
 /// they need.
 pub fn knative_together(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let (ours, mut found): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|finding| feature(finding).is_some());
-    let keys: BTreeSet<&str> = ours.iter().filter_map(feature).collect();
+        found.into_iter().partition(|finding| features_of(finding).next().is_some());
+    let keys: BTreeSet<&str> = ours.iter().flat_map(features_of).collect();
     let Some(first) = keys.first() else { return found };
     let services: BTreeSet<&str> =
         ours.iter().flat_map(|finding| &finding.objects).map(String::as_str).collect();
@@ -167,11 +167,11 @@ pub fn knative_together(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found
 }
 
-/// The feature that a warning is about.
-fn feature(finding: &Diagnostic) -> Option<&str> {
+/// The features that a warning is about.
+fn features_of(finding: &Diagnostic) -> impl Iterator<Item = &str> {
     let is_one = finding.code == Code::ServerRefuses && finding.severity == Severity::Warning;
-    let rest = finding.message.strip_prefix(REFUSES).filter(|_| is_one)?;
-    rest.split('`').nth(1)
+    let rest = finding.message.strip_prefix(REFUSES).filter(|_| is_one);
+    rest.into_iter().flat_map(|rest| rest.split('`').skip(1).step_by(2))
 }
 
 #[cfg(test)]
@@ -199,9 +199,11 @@ mod tests {
     fn warnings_about_knative_services_are_one_line() {
         let features = Features::default();
         let mut found = vec![Diagnostic::new(Code::ServerRefuses, "other")];
-        for (name, spec) in
-            [("a", "nodeSelector: {x: y}"), ("b", "nodeSelector: {x: y}"), ("c", "hostIPC: true")]
-        {
+        for (name, spec) in [
+            ("a", "nodeSelector: {x: y}"),
+            ("b", "nodeSelector: {x: y}, hostIPC: true"),
+            ("c", "hostIPC: true"),
+        ] {
             let object = format!(
                 "{{apiVersion: serving.knative.dev/v1, kind: Service, metadata: {{name: {name}, namespace: n}}, spec: {{template: {{spec: {{{spec}}}}}}}}}"
             );
