@@ -461,6 +461,10 @@ impl<'n> Walk<'_, 'n> {
         if encrypted::is_value(text) {
             return self.add(node, ENCRYPTED);
         }
+        let is_of_object = matches!(self.path[..], ["metadata", "name" | "namespace"]);
+        let names_object = is_of_object
+            || matches!(last, "claimName" | "secretName")
+            || (last == "name" && NAMED_BY.contains(&above));
         for (range, style) in within(text) {
             // A part of a description may have braces for a reader; a whole value is hardly meant
             // so.
@@ -472,16 +476,13 @@ impl<'n> Walk<'_, 'n> {
                 Style::Braces if is_variable && !is_of_helm(&text[range.clone()]) => false,
                 Style::Dollar | Style::Braces | Style::Word => is_whole || is_strict,
                 Style::Brace => is_strict,
-                Style::Parenthesis => is_strict && is_whole,
+                // Nothing expands a variable in the name of an object, and no name has these signs.
+                Style::Parenthesis => is_strict && (is_whole || names_object),
             };
             if counts {
                 return self.add(node, &text[range]);
             }
         }
-        let is_of_object = matches!(self.path[..], ["metadata", "name" | "namespace"]);
-        let names_object = is_of_object
-            || matches!(last, "claimName" | "secretName")
-            || (last == "name" && NAMED_BY.contains(&above));
         let asks = |text: &str| {
             asks_for_value(text)
                 || (is_strict && is_left_open(text))
@@ -675,6 +676,10 @@ mod tests {
                 &["VOLUME_NAME", "CLAIM_NAME"],
             ),
             ("metadata: {name: service_name}", &[]),
+            (
+                "metadata: {name: my-operator.v$(VERSION)}\nvolumes: [{x: {claimName: c-$(X)}}]\nlabels: {version: 'v$(X)'}",
+                &["$(VERSION)", "$(X)"],
+            ),
             (
                 "metadata: {name: \"pod-n{}\", namespace: ..., labels: {}}\ndata: {a: ..., b: \"{}\"}",
                 &["pod-n{}", "..."],
