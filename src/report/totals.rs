@@ -86,6 +86,8 @@ pub struct Read<'r> {
     pub fails: bool,
     /// Warnings that touch the answer.
     pub warnings: usize,
+    /// LLMInferenceServices that are counted without shipped configurations that they need.
+    pub without_presets: usize,
     /// Plain workloads whose server does not start, and why.
     pub stopped: &'r [(EcoString, EcoString)],
 }
@@ -97,7 +99,7 @@ pub fn verdict(
     planned: &[Planned<'_>],
     servings: &[PlannedServing<'_>],
     together: Option<&Together>,
-    Read { whole, is_partly_read, fails, warnings, stopped: workloads }: Read<'_>,
+    Read { whole, is_partly_read, fails, warnings, without_presets, stopped: workloads }: Read<'_>,
 ) -> Option<Cell> {
     let unknown = together.filter(|placement| !placement.not_judged.is_empty());
     let is_empty = planned.is_empty() && servings.is_empty() && totals.others.pods == 0;
@@ -127,6 +129,8 @@ pub fn verdict(
             if unknown.is_some()
                 || is_assumed
                 || warnings > 0
+                // What the shipped configurations add to the pods is not known.
+                || without_presets > 0
                 || !(stopped.is_empty() && settings.is_empty()) =>
         {
             Meaning::Attention
@@ -143,8 +147,16 @@ pub fn verdict(
         None => "no services".to_owned(),
         Some(summary) => summary,
     };
+    let presets = match without_presets {
+        0 => String::new(),
+        1 => "; 1 counted without its presets".to_owned(),
+        many => format!("; {many} counted without their presets"),
+    };
     let unread = unread(is_partly_read);
-    Some(Cell::marked(meaning, format_args!("{summary}{fits}{unread}{stopped}{settings}{warned}")))
+    Some(Cell::marked(
+        meaning,
+        format_args!("{summary}{fits}{unread}{stopped}{settings}{presets}{warned}"),
+    ))
 }
 
 /// The services and plain workloads whose server does not start, with the reason of the first.

@@ -185,7 +185,14 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
         extent: Extent::Short,
         arguments: "",
     };
-    let read = Read { whole: true, is_partly_read: false, fails: false, warnings: 0, stopped: &[] };
+    let read = Read {
+        whole: true,
+        is_partly_read: false,
+        fails: false,
+        warnings: 0,
+        without_presets: 0,
+        stopped: &[],
+    };
     for width in [None, Some(40), Some(80), Some(100), Some(120), Some(200)] {
         let style = Style { color: false, width };
         let last = verdict(&totals, &planned, &[], together.as_ref(), read);

@@ -306,6 +306,7 @@ impl Answer<'_> {
             is_partly_read: session.is_incomplete(),
             fails: outcome != Outcome::Done,
             warnings: self.found.iter().filter(is_warning).count(),
+            without_presets: without_presets(self.found),
             stopped,
         };
         verdict(self.totals, planned, servings, self.together, read)
@@ -549,6 +550,12 @@ const CAUSES: usize = 20;
 
 /// The lines about what was not read: manifests that no kustomization lists, trees that were read
 /// file by file with the command that builds one, presets with the command that gets them, and the
+/// Number of LLMInferenceServices that are counted without shipped configurations.
+fn without_presets(found: &[Diagnostic]) -> usize {
+    let of = found.iter().filter(|finding| finding.code == Code::PresetsNotRead);
+    of.map(|finding| finding.objects.len().max(1)).sum()
+}
+
 /// first assumption about what only the cluster knows.
 fn not_read(
     world: &World,
@@ -573,7 +580,7 @@ fn not_read(
     let built = not_built_line(found, with_services, "ome plan");
     let presets = of(Code::PresetsNotRead).next().map(|first| {
         let how = first.help.as_deref().unwrap_or_default();
-        match of(Code::PresetsNotRead).map(|finding| finding.objects.len().max(1)).sum() {
+        match without_presets(found) {
             1 => format!("1 LLMInferenceService is counted without its presets: {how}\n"),
             many => {
                 format!("{many} LLMInferenceServices are counted without their presets: {how}\n")
