@@ -288,7 +288,7 @@ impl Server<'_, '_> {
                 Sharing::TimeSlicing => out.add(
                     self.finding(
                         Code::SharedDevices,
-                        format!("{message}: more shares give no more memory or time"),
+                        format!("{message}: shares of one device give no more memory or time"),
                     )
                     .at(at_place)
                     .help("request 1, or use nodes whose devices are not shared"),
@@ -296,6 +296,16 @@ impl Server<'_, '_> {
             }
         }
         let Some(ranks) = self.ranks else { return };
+        // A node that the input lacks says by the label of its product that it shares devices.
+        let product = self.nodes.as_ref().map(|nodes| nodes.product.as_str());
+        let is_shared = sharing.is_some() || product.is_some_and(|name| name.ends_with("-SHARED"));
+        // The device plugin takes shares of different devices first (`distributedAlloc` of
+        // NVIDIA/k8s-device-plugin), so that ranks may find a device each, and a share is no device
+        // that stays idle.
+        if is_shared && count > 1 && ranks.all <= count {
+            self.shared_memory(ranks, out);
+            return;
+        }
         let is_part = sharing.is_some() || devices.is_slice();
         // Shares and slices cannot talk to each other: NCCL refuses two ranks on one device.
         if is_part && ranks.all > 1 && count > 1 {

@@ -189,6 +189,30 @@ fn memory_is_that_of_labels_then_of_slices_then_of_the_product() {
     }
 }
 
+/// Shares of time-sliced devices may be of different devices: that some stay idle, or that ranks find no
+/// device of their own, is not known. One share is one device at most.
+#[test]
+fn shares_are_no_devices_that_ranks_lack_or_leave_idle() {
+    let shared = "{nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB-SHARED, nvidia.com/gpu.replicas: \"4\", nvidia.com/gpu.count: \"2\"}";
+    let two = "{limits: {nvidia.com/gpu: \"2\"}}";
+    for (labels, args, resources, is_found) in [
+        (shared, "-tp=1", two, false),
+        (shared, "-tp=2", two, false),
+        (shared, "-tp=4", two, true),
+        (shared, "-tp=2", PLAIN.resources, true),
+        ("{}", "-tp=1", two, true),
+        ("{}", "-tp=2", two, false),
+    ] {
+        let resource = "nvidia.com/gpu: \"8\"";
+        let found = found(&Case { labels, args, resources, resource, ..PLAIN });
+        assert_eq!(
+            found.contains(&Code::GpuCountMismatch),
+            is_found,
+            "{labels} {args} {resources}"
+        );
+    }
+}
+
 #[test]
 fn claims_are_devices_with_the_memory_of_those_that_they_can_have() {
     let slow = "{name: x, exactly: {deviceClassName: gpu.nvidia.com, selectors: [{cel: {expression: \"device.attributes['gpu.nvidia.com'].kind == 'slow'\"}}]}}";
