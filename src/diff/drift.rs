@@ -317,17 +317,19 @@ pub(crate) fn is_dump(objects: &[Object]) -> bool {
 }
 
 /// The services that an operator wrote an object for, by namespace and name: its owners or, if it
-/// has none, the services that its labels name.
+/// has none, the services that its labels name and whose objects are named so.
 fn written_for(object: &Object) -> Vec<(EcoString, EcoString)> {
     let namespace = object.id.scope.namespace();
     let Some(namespace) = namespace.filter(|_| WRITTEN.contains(&object.id.kind.as_str())) else {
         return Vec::new();
     };
     let owners = object.metadata("ownerReferences").map(Node::items).unwrap_or_default();
-    // Labels can be copied to objects of others; owners are set by the controller.
+    // Labels can be copied to objects of others, as to a Service that a hand wrote to reach the pods;
+    // owners are set by the controller.
     let mut names: Vec<EcoString> = if owners.is_empty() {
         let labels = object.labels();
-        LABELS.iter().filter_map(|label| labels.get(label)?.scalar_text()).collect()
+        let named = LABELS.iter().filter_map(|label| labels.get(label)?.scalar_text());
+        named.filter(|service| is_named_for(&object.id.name, service)).collect()
     } else {
         let text = |owner: &Node, key: &str| owner.get(key).and_then(Node::scalar_text);
         let owners = owners.iter();
@@ -340,9 +342,63 @@ fn written_for(object: &Object) -> Vec<(EcoString, EcoString)> {
     names.into_iter().map(|name| (namespace.clone(), name)).collect()
 }
 
+/// Whether operators give an object of a service this name: the service's, or with its components behind
+/// it.
+fn is_named_for(name: &str, service: &str) -> bool {
+    const PARTS: [&str; 14] = [
+        "predictor",
+        "transformer",
+        "explainer",
+        "engine",
+        "decoder",
+        "router",
+        "default",
+        "worker",
+        "head",
+        "mn",
+        "raycluster",
+        "canary",
+        "latest",
+        "prev",
+    ];
+    let name = name.strip_prefix("modelconfig-").unwrap_or(name);
+    let is_part = |part: &str| PARTS.contains(&part) || part.parse::<u32>().is_ok();
+    let rest = name.strip_prefix(service);
+    rest.is_some_and(|rest| {
+        rest.is_empty() || rest.strip_prefix('-').is_some_and(|rest| rest.split('-').all(is_part))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_object_with_a_copied_label_is_no_ones() {
+        for (name, owners, expected) in [
+            ("chat-predictor", "", true),
+            ("chat", "", true),
+            ("chat-predictor-default", "", true),
+            ("modelconfig-chat-0", "", true),
+            ("chat-public", "", false),
+            ("chat-predictor-lb", "", false),
+            ("gateway", "", false),
+            ("chat-", "", false),
+            (
+                "gateway",
+                ", ownerReferences: [{apiVersion: serving.kserve.io/v1beta1, kind: InferenceService, name: chat, uid: u}]",
+                true,
+            ),
+        ] {
+            let text = format!(
+                "{{apiVersion: v1, kind: Service, metadata: {{name: {name}, namespace: ml, labels: {{serving.kserve.io/inferenceservice: chat}}{owners}}}}}"
+            );
+            let node = crate::testing::node(&text);
+            let api = (crate::api::Api::Cluster, "v1");
+            let object = crate::testing::object(api, "Service", (Some("ml"), name), node);
+            assert_eq!(written_for(&object).len(), usize::from(expected), "{name}");
+        }
+    }
 
     #[test]
     fn replicas_are_drift_only_outside_of_what_the_autoscaler_sets() {
