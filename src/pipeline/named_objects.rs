@@ -117,15 +117,28 @@ pub(crate) fn retain_missing<T>(catalog: &Catalog, missing: &mut BTreeMap<(EcoSt
         if missing.is_empty() {
             return;
         }
-        let Some(namespace) = object.id.scope.namespace() else { continue };
-        if object.id.kind != "Pod" {
-            missing.retain(|(of, one), _| of != namespace || !makes(&object.node, one));
+        let namespace = object.id.scope.namespace();
+        // One of a cluster, as a ClusterExternalSecret, may make it in any namespace. The scope of a kind
+        // without a schema is not known.
+        if object.metadata("namespace").is_none() || is_copied(object) {
+            missing.retain(|(_, one), _| !makes(&object.node, one));
+        } else if object.id.kind != "Pod" {
+            missing.retain(|(of, one), _| Some(of) != namespace || !makes(&object.node, one));
         } else if started(object) {
             // It found what it names.
             let names = named(&object.node);
-            missing.retain(|(of, one), _| of != namespace || !names.contains(one));
+            missing.retain(|(of, one), _| Some(of) != namespace || !names.contains(one));
         }
     }
+}
+
+/// Whether a controller copies an object into other namespaces (Reflector, kubernetes-replicator).
+fn is_copied(object: &Object) -> bool {
+    const BY: [&str; 2] = ["reflector.", "replicator."];
+    let annotations = object.metadata("annotations").map(Node::entries).into_iter().flatten();
+    annotations.filter(|entry| entry.node.as_bool() != Some(false)).any(|entry| {
+        BY.iter().any(|prefix| entry.key.starts_with(prefix)) && entry.key.contains('/')
+    })
 }
 
 /// Whether a cluster has a pod and its containers began.

@@ -246,6 +246,9 @@ mod tests {
         let makers = [
             "---\napiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: c, namespace: ml}\nspec: {secretName: e}\n",
             "---\napiVersion: external-secrets.io/v1\nkind: ExternalSecret\nmetadata: {name: e, namespace: ml}\nspec: {target: {}}\n",
+            "---\napiVersion: external-secrets.io/v1\nkind: ClusterExternalSecret\nmetadata: {name: all}\nspec: {externalSecretName: e, namespaces: [ml]}\n",
+            "---\napiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: {name: e, namespace: ml}\nspec: {encryptedData: {k: x}}\n",
+            "---\napiVersion: v1\nkind: Secret\nmetadata: {name: e, namespace: other, annotations: {reflector.v1.k8s.emberstack.com/reflection-auto-enabled: 'true'}}\n",
             "---\napiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: ml, annotations: {service.beta.openshift.io/serving-cert-secret-name: e}}\nspec: {ports: [{port: 80}]}\n",
             "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ml, uid: u}\nspec: {nodeName: n1, containers: [{name: c, image: x, envFrom: [{secretRef: {name: e}}]}]}\nstatus: {phase: Running}\n",
         ];
