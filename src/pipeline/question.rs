@@ -31,6 +31,8 @@ pub(crate) struct Question {
     pub(super) units: Vec<Option<Unit>>,
     /// What a unit is.
     pub(super) each: Each,
+    /// Only pods name the queue, and their owner does not.
+    pub(super) of_pods: bool,
 }
 
 impl Question {

@@ -18,7 +18,7 @@ pub(super) fn of(
         of_component().find_map(|workload| Some(workload.queued.as_ref()?.queue.clone()))?;
     let settled = component.settled_replicas.number();
     let unit = |(at, workload): (usize, &Workload)| {
-        let Queued { queue, sets } = workload.queued.as_deref()?;
+        let Queued { queue, sets, .. } = workload.queued.as_deref()?;
         let count = match workload.kind.as_ref().ok()? {
             WorkloadKind::Deployment { .. } if component.kind == ComponentKind::Prober => 1,
             // The second one has the workers of a service of several nodes, whose number is not that of
@@ -38,5 +38,7 @@ pub(super) fn of(
         matches!(workload.kind, Ok(WorkloadKind::Groups(_) | WorkloadKind::Ray { .. }))
     };
     let each = if of_component().any(is_group) { Each::Group } else { Each::Pod };
-    Some((queue, Question { units, each }))
+    let mut queued = of_component().filter_map(|workload| workload.queued.as_deref());
+    let of_pods = queued.any(|queued| queued.of_pods);
+    Some((queue, Question { units, each, of_pods }))
 }

@@ -50,6 +50,8 @@ pub(crate) struct Queued {
     /// The queue that their labels name.
     pub(super) queue: Field<EcoString>,
     pub(super) sets: Vec<(Shape, i64)>,
+    /// Only the pods name the queue, and their owner does not.
+    pub(super) of_pods: bool,
 }
 
 impl Queued {
@@ -78,11 +80,12 @@ impl Queued {
             _ => return None,
         };
         let stated = queue_of(group, kind, object).map(|(queue, _)| queue);
+        let of_pods = stated.is_none();
         let queue = stated.or_else(|| queue_label(templates.first()?.0?))?;
         let sets = templates.into_iter().filter(|(_, count)| *count > 0);
         let sets = sets.map(|(template, count)| Some((Shape::of(template?.get("spec")?), count)));
         let sets = sets.collect::<Option<Vec<_>>>()?;
-        sets.iter().all(|(shape, _)| shape.is_known()).then_some(Self { queue, sets })
+        sets.iter().all(|(shape, _)| shape.is_known()).then_some(Self { queue, sets, of_pods })
     }
 }
 

@@ -31,6 +31,8 @@ pub(in crate::pipeline) struct PlainQueue {
     pub(super) whole: bool,
     /// The group of pods that it belongs to.
     pub(super) group: Option<PodGroup>,
+    /// Only its pods name the queue.
+    pub(super) of_pods: bool,
 }
 
 /// Pods that are admitted together (pkg/controller/jobs/pod).
@@ -82,10 +84,11 @@ impl PlainQueue {
         let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
         // Other kinds need the label on the template.
         if let Some((name, whole)) = queue_of(group, kind, &object.node) {
-            return Some(Self { name, namespace, whole, group: None });
+            return Some(Self { name, namespace, whole, group: None, of_pods: false });
         }
         let name = Field::new(labels?.get(KUEUE_QUEUE)?.clone(), Origin::Derived(&POD));
-        Some(Self { name, namespace, whole: false, group: PodGroup::of(catalog, object) })
+        let group = PodGroup::of(catalog, object);
+        Some(Self { name, namespace, whole: false, group, of_pods: true })
     }
 
     /// The ClusterQueue, where it was read.

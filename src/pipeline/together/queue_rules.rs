@@ -5,7 +5,7 @@
 //! line for each rule with the pods that it may keep waiting.
 
 use super::NotJudged;
-use super::claims::Claim;
+use super::claims::{Claim, Who};
 use super::quota::cluster_queue;
 use crate::api::{ClusterQueue, Object, ResourceFlavor};
 use crate::catalog::Catalog;
@@ -44,8 +44,9 @@ pub(super) fn found(
             let of_namespace = unread_namespace(catalog, queue, &key.1);
             of_namespace.into_iter().chain(by_topology(catalog, queue, is_group)).collect()
         });
-        for rule in of_queue {
-            *pods.entry((queue.name().clone(), rule.clone())).or_default() += new;
+        let alone = is_group && is_named_by_pods(planned, claim);
+        for rule in of_queue.iter().cloned().chain(alone.then(|| NAMED_BY_PODS.into())) {
+            *pods.entry((queue.name().clone(), rule)).or_default() += new;
         }
     }
     let one = |((queue, message), pods): ((EcoString, EcoString), usize)| NotJudged {
@@ -54,6 +55,23 @@ pub(super) fn found(
         message,
     };
     pods.into_iter().map(one).collect()
+}
+
+/// A pod whose owners name no queue is a workload of its own (pkg/controller/jobs/pod/pod_webhook.go,
+/// `Default`, by `FindAncestorJobManagedByKueue`); earlier releases leave the pods of an owner of a kind
+/// that they manage alone (`IsOwnerIntegrationEnabled`).
+const NAMED_BY_PODS: &str = "the pods name the queue and their owner does not: by its release, Kueue admits each of them \
+     alone or holds none, and they are counted as groups";
+
+/// Whether the pods of a claim name a queue, and their owner names none.
+fn is_named_by_pods(planned: &[Planned<'_>], claim: &Claim) -> bool {
+    match claim.who {
+        Who::Component(service, component) => {
+            let component = planned.get(service).and_then(|one| one.components.get(component));
+            component.and_then(|one| one.question.as_ref()).is_some_and(|asked| asked.of_pods)
+        }
+        _ => claim.queue.as_ref().is_some_and(|queue| queue.of_pods),
+    }
 }
 
 /// Whether several pods are admitted as one.
@@ -166,6 +184,23 @@ mod tests {
         let unread = one(DEPLOYMENT, "");
         assert!(unread.len() == 1 && unread[0].contains("not read"), "{unread:?}");
         assert!(not_judged(LEADER_WORKER_SET, "", "", &host).is_empty());
+    }
+
+    #[test]
+    fn groups_of_which_only_the_pods_name_the_queue_are_not_judged() {
+        let label = ", labels: {kueue.x-k8s.io/queue-name: q}";
+        let of_pods = LEADER_WORKER_SET.replace(label, "").replace(
+            "workerTemplate: {spec",
+            "workerTemplate: {metadata: {labels: {kueue.x-k8s.io/queue-name: q}}, spec",
+        );
+        let found = not_judged(&of_pods, "", "", "");
+        assert!(found.len() == 1 && found[0].contains("their owner does not"), "{found:?}");
+        assert!(not_judged(LEADER_WORKER_SET, "", "", "").is_empty());
+        let one_by_one = DEPLOYMENT.replace(label, "").replace(
+            "metadata: {labels: {app: d}",
+            "metadata: {labels: {app: d, kueue.x-k8s.io/queue-name: q}",
+        );
+        assert!(not_judged(&one_by_one, "", "", "").is_empty());
     }
 
     #[test]
