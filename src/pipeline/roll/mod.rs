@@ -20,6 +20,7 @@ pub(crate) mod outcome;
 mod plain;
 mod play;
 mod queues;
+mod read;
 pub(crate) mod serving;
 pub(crate) mod side;
 pub(crate) mod stages;
@@ -32,12 +33,11 @@ pub use changes::{Before, Changes, ServiceChange, ServingChange, State, Workload
 pub use outcome::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
 pub use plain::is_simulated;
 
-use super::render::Renderer;
 use super::running::{RunningPod, RunningPods};
 use super::together::options;
 use super::together::settled::{Ground as Cluster, Size, Workloads};
 use super::together::workloads::id_of;
-use crate::api::{Api, ComponentKind, Failure, Follow, Views};
+use crate::api::{Api, ComponentKind, Failure, Follow};
 use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::cluster::fleet;
@@ -49,7 +49,6 @@ use crate::rollout::Start;
 use crate::workspace::World;
 use ecow::{EcoString, eco_format};
 use edit::Subject;
-use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use track::{Begins, Kind, Part, Track, Waited};
@@ -243,175 +242,18 @@ pub fn roll<'a>(
     changes: &Changes<'a>,
     options: &RollOptions,
 ) -> Option<Vec<ServiceRollout>> {
-    let catalog = &world.catalog;
-    if !machines::is_known(catalog.machines()) {
+    if !machines::is_known(world.catalog.machines()) {
         return None;
     }
-    let first_workload = changes.services.len() + changes.servings.len();
-    let rolls = |at: usize, change: &WorkloadChange<'_>| {
-        change.differs || options.only == Some(first_workload + at)
-    };
-    let mut cluster = Cluster::new(catalog);
-    // Their pods that run are theirs, and not pods of others that stay where they are.
-    let workloads = changes.workloads.iter().enumerate();
-    cluster.rolling = workloads
-        .filter(|(at, change)| {
-            let existed = matches!(change.before, Before::Applied(Some(_)));
-            existed && rolls(*at, change) && plain::is_simulated(change.after)
-        })
-        .map(|(_, change)| id_of(change.after))
-        .collect();
-    let cluster = Arc::new(cluster);
-    let context = cluster.context.clone();
-    let catalogs = [changes.before.map_or(catalog, |before| &before.catalog), catalog];
-    let serving_rules = catalogs.map(servings::rules);
-    let before = changes.before.map(|before| {
-        let all = Workloads::of(&before.catalog, semantics, &cluster, |_| true);
-        let placed = all.settle(&[]);
-        (all, placed)
-    });
-    let waiting = RunningPods::waiting(catalog.others());
-    let templates = waiting.templates(&context);
-    let mut ground = Ground {
-        cluster,
-        waiting: Arc::new((waiting, templates)),
-        world,
-        changing_pods: BTreeSet::new(),
-        before,
-        arriving: Workloads::default(),
-        removed: others::Removed::default(),
-        waited: BTreeMap::new(),
-        evicts_below: None,
-        serving_rules,
-    };
-    let renderer = Renderer::new(world, semantics, DOMAIN);
-    let services = &changes.services;
-    let earlier: Option<&World> = services.iter().find_map(|change| match change.before {
-        Before::Applied(found) => found.map(|(world, _)| world),
-        Before::Running => None,
-    });
-    let earlier = earlier.map(|world| Renderer::new(world, semantics, DOMAIN));
-    // Rendering is most of the work and independent for each service; the order of the results is
-    // kept.
-    let sides = services.par_iter().map(|change| {
-        let created = |renderer: &Renderer<'a>, views: &'a Views| {
-            side::render(renderer, views.of(semantics), &context)
-        };
-        let after = change.after.map(|views| created(&renderer, views)).unwrap_or_default();
-        let before = match (change.before, &earlier) {
-            (Before::Running, _) => None,
-            (Before::Applied(Some((_, views))), Some(earlier)) => {
-                Some(created(earlier, views).workloads)
-            }
-            (Before::Applied(_), _) => Some(Vec::new()),
-        };
-        (after, before)
-    });
-    let sides: Vec<(side::Side, Option<Vec<side::RenderedWorkload>>)> = sides.collect();
-    let mut rollouts: Vec<ServiceRollout> = Vec::new();
-    let mut tracks: Vec<Track> = Vec::new();
-    for (change, (after, before)) in services.iter().zip(sides) {
-        let Some(service) = change.service(semantics) else { continue };
-        // The operator keeps the existing objects of a service in error.
-        let (rendered, before) = match (&after.error, before) {
-            (Some(_), Some(before)) => (side::written(&before, after.workloads), Some(before)),
-            (Some(_), None) => (Vec::new(), None),
-            (None, before) => (after.workloads, before),
-        };
-        let of = |pods| side::pods_by_workload(pods, service, &rendered, before.as_deref());
-        let mut cluster = of(&ground.cluster.running);
-        // Pods that wait are part of the state before only where the running pods are that state.
-        if before.is_none() {
-            let first = ground.first_waiting();
-            for ((_, index), (_, waits)) in cluster.iter_mut().zip(of(&ground.waiting.0)) {
-                index.extend(waits.into_iter().map(|at| at + first));
-            }
-        }
-        ground.changing_pods.extend(cluster.iter().flat_map(|(_, pods)| pods.iter().copied()));
-        tracks.extend(side::tracks(rollouts.len(), rendered, before, &cluster));
-        rollouts.push(ServiceRollout {
-            api: service.object.api,
-            namespace: service.namespace.clone(),
-            name: service.name().clone(),
-            components: Vec::new(),
-            turn: None,
-            error: after.error,
-            diagnostics: after.diagnostics,
-        });
-    }
-    for change in &changes.servings {
-        let Some(serving) = change.serving() else { continue };
-        let track = side::serving(rollouts.len(), change, &ground, &context);
-        ground.changing_pods.extend(track.iter().flat_map(|track| track.pods.iter().copied()));
-        tracks.extend(track);
-        rollouts.push(ServiceRollout {
-            api: servings::API,
-            namespace: serving.namespace.clone(),
-            name: serving.name().clone(),
-            components: Vec::new(),
-            turn: None,
-            error: None,
-            diagnostics: Vec::new(),
-        });
-    }
-    let readers = catalogs.map(|catalog| plain::Reader::new(catalog, &context));
-    for (at, change) in changes.workloads.iter().enumerate() {
-        let object = change.after;
-        let mut components = Vec::new();
-        if rolls(at, change) {
-            let mut pods = plain::pods(&ground.cluster.running, object);
-            if matches!(change.before, Before::Running) {
-                let first = ground.first_waiting();
-                let waiting = plain::pods(&ground.waiting.0, object);
-                pods.extend(waiting.into_iter().map(|at| at + first));
-            }
-            match plain::changed(rollouts.len(), change, &readers, &ground, pods) {
-                plain::Changed::Nothing => {}
-                plain::Changed::Track(track) => {
-                    ground.changing_pods.extend(track.pods.iter().copied());
-                    tracks.push(*track);
-                }
-                plain::Changed::NotSimulated(why) => {
-                    components.push(plain::not_judged(object, why));
-                }
-            }
-        }
-        rollouts.push(ServiceRollout {
-            api: Api::Cluster,
-            namespace: object.id.scope.namespace().cloned().unwrap_or_default(),
-            name: object.id.name.clone(),
-            components,
-            turn: None,
-            error: None,
-            diagnostics: Vec::new(),
-        });
-    }
+    let mut ground = ground(world, semantics, changes, options);
+    let (mut rollouts, mut tracks) = read::all(semantics, changes, options, &mut ground);
     // After all tracks are known: which workloads are new depends on all of them.
     settle_tracks(&mut ground, semantics, changes, &rollouts, &mut tracks);
     for track in &mut tracks {
-        let Some(kind) = &mut track.after else { continue };
-        // If several flags apply to the same pods, the first one wins.
-        for (_, target, trouble) in
-            options.troubles.iter().rev().filter(|(at, ..)| *at == track.service)
-        {
-            match (target, &mut *kind) {
-                (Target::Component(component_kind), kind)
-                    if track.part == Part::Component(*component_kind) =>
-                {
-                    kind.start((*trouble).into());
-                }
-                (Target::Pods, kind) if track.part == Part::Pods => {
-                    kind.start((*trouble).into());
-                }
-                (Target::Role(role), Kind::Serving(kind)) => kind.start(Some(role), *trouble),
-                (Target::Groups, Kind::Serving(kind)) => kind.start(None, *trouble),
-                _ => continue,
-            }
-            // Its controller creates its pods, so that they start as requested.
-            track.arrives = None;
-        }
+        cause_troubles(track, &options.troubles);
     }
     let (mut played, displaced) = chance::play(&ground, &tracks);
+    let services = &changes.services;
     let subject = |track: &Track| {
         if let Some(change) = services.get(track.service) {
             return change.service(semantics).map(Subject::Service);
@@ -424,6 +266,7 @@ pub fn roll<'a>(
         Some(Subject::Workload(change.after))
     };
     if !options.without_edits {
+        let context = ground.cluster.context.clone();
         fix::all(&ground, semantics, &context, &tracks, &mut played, options.only, &subject);
     }
     if options.in_order {
@@ -436,6 +279,70 @@ pub fn roll<'a>(
     }
     rollouts.extend(displaced.into_iter().map(others::Displaced::into_rollout));
     Some(rollouts)
+}
+
+/// The cluster without the changes: its nodes and pods, and everything of the state before.
+fn ground<'a>(
+    world: &'a World,
+    semantics: Follow,
+    changes: &Changes<'a>,
+    options: &RollOptions,
+) -> Ground<'a> {
+    let catalog = &world.catalog;
+    let mut cluster = Cluster::new(catalog);
+    // Their pods that run are theirs, and not pods of others that stay where they are.
+    let workloads = changes.workloads.iter().enumerate();
+    cluster.rolling = workloads
+        .filter(|(at, change)| {
+            let existed = matches!(change.before, Before::Applied(Some(_)));
+            existed && read::rolls(changes, *at, options) && plain::is_simulated(change.after)
+        })
+        .map(|(_, change)| id_of(change.after))
+        .collect();
+    let cluster = Arc::new(cluster);
+    let catalogs = [changes.before.map_or(catalog, |before| &before.catalog), catalog];
+    let before = changes.before.map(|before| {
+        let all = Workloads::of(&before.catalog, semantics, &cluster, |_| true);
+        let placed = all.settle(&[]);
+        (all, placed)
+    });
+    let waiting = RunningPods::waiting(catalog.others());
+    let templates = waiting.templates(&cluster.context);
+    Ground {
+        cluster,
+        waiting: Arc::new((waiting, templates)),
+        world,
+        changing_pods: BTreeSet::new(),
+        before,
+        arriving: Workloads::default(),
+        removed: others::Removed::default(),
+        waited: BTreeMap::new(),
+        evicts_below: None,
+        serving_rules: catalogs.map(servings::rules),
+    }
+}
+
+/// Gives the new pods of a track the problems that were asked for.
+fn cause_troubles(track: &mut Track, troubles: &Troubles) {
+    let Some(kind) = &mut track.after else { return };
+    // If several flags apply to the same pods, the first one wins.
+    for (_, target, trouble) in troubles.iter().rev().filter(|(at, ..)| *at == track.service) {
+        match (target, &mut *kind) {
+            (Target::Component(component_kind), kind)
+                if track.part == Part::Component(*component_kind) =>
+            {
+                kind.start((*trouble).into());
+            }
+            (Target::Pods, kind) if track.part == Part::Pods => {
+                kind.start((*trouble).into());
+            }
+            (Target::Role(role), Kind::Serving(kind)) => kind.start(Some(role), *trouble),
+            (Target::Groups, Kind::Serving(kind)) => kind.start(None, *trouble),
+            _ => continue,
+        }
+        // Its controller creates its pods, so that they start as requested.
+        track.arrives = None;
+    }
 }
 
 /// The workloads that no operator writes, that were applied before, and that change: `Kind/namespace/name`,
