@@ -2,13 +2,14 @@
 
 use super::Args;
 use super::troubles::{self, Played};
-use crate::api::{ComponentKind, Views};
+use crate::api::{ComponentKind, Service, Views};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
 use crate::merge::history::Recorder;
+use crate::objects::RenderedObject;
 use crate::pipeline::{self, Changes, ComponentRollout, Depth, Planner, Renderer, State, roll};
-use crate::report::roll_all;
+use crate::report::roll_all::{self, Displaced};
 use crate::report::waves;
 
 /// Plays the change of an InferenceService and prints it.
@@ -24,39 +25,7 @@ pub(super) fn run(
     let after = renderer.render(views, &mut Recorder::off());
     let refused = after.refusal().is_some();
     let before = match earlier.last() {
-        Some(before) => {
-            let same = |views: &&Views| {
-                let other = views.of(before.semantics);
-                other.name() == service.name()
-                    && other.namespace == service.namespace
-                    && other.object.api == service.object.api
-            };
-            let views = before.world.catalog.services().find(same).ok_or_else(|| {
-                before.not_found(
-                    format!(
-                        "no InferenceService `{}/{}` in the state before",
-                        service.namespace,
-                        service.name()
-                    ),
-                    Some("`--from` names the file of the state before".into()),
-                )
-            })?;
-            let renderer = Renderer::new(&before.world, before.semantics, "cluster.local");
-            if let Some(refused) = renderer.render(views, &mut Recorder::off()).refusal() {
-                let name = service.name();
-                return Err(Failure::NotFound {
-                    message: format!(
-                        "`{name}` is in error in the state before: {}",
-                        refused.message
-                    ),
-                    help: refused
-                        .help
-                        .clone()
-                        .or_else(|| Some("`--from` names a state in which it is deployed".into())),
-                });
-            }
-            renderer.render(views, &mut Recorder::off()).written().to_vec()
-        }
+        Some(before) => written_before(before, service)?,
         None => Vec::new(),
     };
     let planned = Planner::of(&session.world, session.semantics).plan_all(&[views], Depth::Plan);
@@ -71,39 +40,11 @@ pub(super) fn run(
     let waves = crate::diff::waves::waves(after.written());
     let found = session.settle(after.diagnostics);
     let found = About::planned(&session.world.catalog, &planned, &[]).of(session, found);
-    let rolled = if refused {
-        None
+    let (components, displaced) = if refused {
+        (Vec::new(), Vec::new())
     } else {
-        // Everything else in the input is part of the simulation, as in `--all`.
-        let now = State::all(&session.world);
-        let then = earlier.last().map(|before| State::all(&before.world));
-        let changes = Changes::between(then.as_ref(), &now, session.semantics);
-        // The very service: another operator may have one with its name.
-        let only = changes.services.iter().position(|change| {
-            change.service(session.semantics).is_some_and(|changed| std::ptr::eq(changed, service))
-        });
-        let Some(only) = only else {
-            return Err(
-                session.not_found(format!("no InferenceService `{}`", service.name()), None)
-            );
-        };
-        // Troubles are found for a list of this service alone.
-        let played = Played { services: &[service], servings: &[], workload: None };
-        let mut options = troubles::of(args, session, played)?;
-        for (at, ..) in &mut options.troubles {
-            *at = only;
-        }
-        options.only = Some(only);
-        let rolled = roll(&session.world, session.semantics, &changes, &options);
-        rolled.map(|rolled| (only, rolled))
+        simulated(args, session, earlier, service)?
     };
-    let mut displaced = Vec::new();
-    let mut components: Vec<ComponentRollout> = Vec::new();
-    if let Some((only, mut rolled)) = rolled {
-        let service_rollout = rolled.remove(only);
-        components = service_rollout.components;
-        displaced = roll_all::displaced(&rolled);
-    }
     if earlier.is_empty() {
         // Running pods are the start, and the simulation decides which ones are replaced.
         for rollout in &mut workloads {
@@ -127,4 +68,63 @@ pub(super) fn run(
     let outcome = session.outcome(&found, refused);
     let is_no = super::ends_badly(&components, &displaced);
     Ok(if is_no { outcome.and(Outcome::No) } else { outcome })
+}
+
+/// The objects of the service in the state before.
+fn written_before(before: &Session, service: &Service) -> Result<Vec<RenderedObject>, Failure> {
+    let same = |views: &&Views| {
+        let other = views.of(before.semantics);
+        other.name() == service.name()
+            && other.namespace == service.namespace
+            && other.object.api == service.object.api
+    };
+    let name = service.name();
+    let views = before.world.catalog.services().find(same).ok_or_else(|| {
+        before.not_found(
+            format!("no InferenceService `{}/{name}` in the state before", service.namespace),
+            Some("`--from` names the file of the state before".into()),
+        )
+    })?;
+    let renderer = Renderer::new(&before.world, before.semantics, "cluster.local");
+    let rendered = renderer.render(views, &mut Recorder::off());
+    if let Some(refused) = rendered.refusal() {
+        let help = "`--from` names a state in which it is deployed";
+        return Err(Failure::NotFound {
+            message: format!("`{name}` is in error in the state before: {}", refused.message),
+            help: Some(refused.help.clone().unwrap_or_else(|| help.into())),
+        });
+    }
+    Ok(rendered.written().to_vec())
+}
+
+/// The simulated update of a service, and what else loses its nodes by it; nothing without nodes.
+/// Everything else in the input is part of the simulation, as in `--all`.
+fn simulated(
+    args: &Args,
+    session: &Session,
+    earlier: &[Session],
+    service: &Service,
+) -> Result<(Vec<ComponentRollout>, Vec<Displaced>), Failure> {
+    let now = State::all(&session.world);
+    let then = earlier.last().map(|before| State::all(&before.world));
+    let changes = Changes::between(then.as_ref(), &now, session.semantics);
+    // The very service: another operator may have one with its name.
+    let only = changes.services.iter().position(|change| {
+        change.service(session.semantics).is_some_and(|changed| std::ptr::eq(changed, service))
+    });
+    let Some(only) = only else {
+        return Err(session.not_found(format!("no InferenceService `{}`", service.name()), None));
+    };
+    // Troubles are found for a list of this service alone.
+    let played = Played { services: &[service], servings: &[], workload: None };
+    let mut options = troubles::of(args, session, played)?;
+    for (at, ..) in &mut options.troubles {
+        *at = only;
+    }
+    options.only = Some(only);
+    let Some(mut rolled) = roll(&session.world, session.semantics, &changes, &options) else {
+        return Ok((Vec::new(), Vec::new()));
+    };
+    let components = rolled.remove(only).components;
+    Ok((components, roll_all::displaced(&rolled)))
 }
