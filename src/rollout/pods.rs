@@ -2,6 +2,7 @@
 
 use crate::cluster::schedule::{PodId, PodState, PodTemplate, Scheduler, TemplateId};
 use ecow::EcoString;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How a pod starts after it got a node.
@@ -82,7 +83,10 @@ impl Life {
 #[derive(Clone, Debug)]
 pub(super) struct Pods {
     pub(super) scheduler: Scheduler,
-    pub(super) lives: Vec<Life>,
+    lives: Vec<Life>,
+    /// Pods of `lives` that are not known to run and be ready: of a cluster of many pods the few that
+    /// time can change.
+    restless: BTreeSet<PodId>,
     pub(super) tick: u32,
     /// Which of equal pods of a ReplicaSet is deleted.
     pub(super) surplus: Surplus,
@@ -98,6 +102,17 @@ pub(super) struct Surplus {
 }
 
 impl Pods {
+    /// The pods of a scheduler, each with its life.
+    pub(super) fn new(scheduler: Scheduler, life: impl FnMut(PodState) -> Life) -> Self {
+        let states = scheduler.pods().map(|pod| scheduler.state(pod));
+        let lives = states.map(life).collect();
+        let restless = scheduler.pods().collect();
+        let surplus = Surplus::default();
+        let mut pods = Self { scheduler, lives, restless, tick: 0, surplus };
+        pods.forget_resting();
+        pods
+    }
+
     pub(super) fn life(&self, pod: PodId) -> Life {
         self.lives.get(pod.index()).copied().unwrap_or_default()
     }
@@ -106,8 +121,11 @@ impl Pods {
         // Pods are numbered without gaps by the scheduler, which may know of more pods than this
         // list.
         if self.lives.len() <= pod.index() {
+            let new = self.unnumbered().take_while(|new| new.index() < pod.index());
+            self.restless.extend(new);
             self.lives.resize(pod.index() + 1, Life::default());
         }
+        self.restless.insert(pod);
         &mut self.lives[pod.index()]
     }
 
@@ -156,6 +174,30 @@ impl Pods {
 
     pub(super) fn all(&self) -> impl Iterator<Item = PodId> + use<> {
         self.scheduler.pods()
+    }
+
+    /// Pods that were created and have no life yet.
+    fn unnumbered(&self) -> impl Iterator<Item = PodId> + use<> {
+        self.scheduler.pods().skip(self.lives.len())
+    }
+
+    /// All pods that do not run ready, in the order of creation, and perhaps some that do.
+    pub(super) fn restless(&self) -> impl Iterator<Item = PodId> + '_ {
+        self.restless.iter().copied().chain(self.unnumbered())
+    }
+
+    /// Pods that run ready change only by what is done to them, and pods that are gone do not.
+    pub(super) fn forget_resting(&mut self) {
+        let Self { restless, lives, scheduler, .. } = self;
+        restless.retain(|pod| {
+            let life = lives[pod.index()];
+            !(life.running && life.ready) && scheduler.state(*pod) != PodState::Gone
+        });
+    }
+
+    /// Terminating pods that are removed in the next tick, in the order of creation.
+    pub(super) fn ending(&self) -> impl Iterator<Item = PodId> + '_ {
+        self.scheduler.terminating().filter(|pod| self.may_end(*pod))
     }
 
     /// Whether its containers can start: it has a node, and they have not started.

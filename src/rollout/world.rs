@@ -5,7 +5,7 @@ use super::deployment::{Deployment, DeploymentSpec};
 use super::job::{Job, JobSpec, JobStatus};
 use super::kept::{Keeping, Kept, KeptPod};
 use super::leader_worker_set::{GroupMember, GroupRevision, LeaderWorkerSet, LeaderWorkerSetSpec};
-use super::pods::{Life, PodPhase, Pods, Revision, Start, Surplus};
+use super::pods::{Life, PodPhase, Pods, Revision, Start};
 use super::replica_set::{Counts, ReplicaSet};
 use super::stateful_workload::{StatefulSetSpec, StatefulWorkload};
 use crate::cluster::Machine;
@@ -73,12 +73,13 @@ impl World {
     /// A simulation of a cluster. Bound pods run and are ready; pods that are already being deleted
     /// are never removed.
     pub fn new(scheduler: Scheduler) -> Self {
-        let mut pods = Pods { scheduler, lives: Vec::new(), tick: 0, surplus: Surplus::default() };
-        for pod in pods.all() {
+        let mut pods = Pods::new(scheduler, |state| {
             // What the input shows as terminating may wait for a finalizer, which no step here
             // removes.
-            let lingers = matches!(pods.scheduler.state(pod), PodState::Terminating(_));
-            *pods.life_mut(pod) = Life { running: true, ready: true, lingers, ..Life::default() };
+            let lingers = matches!(state, PodState::Terminating(_));
+            Life { running: true, ready: true, lingers, ..Life::default() }
+        });
+        for pod in pods.all() {
             pods.scheduler.set_ready(pod, true);
         }
         Self { pods, workloads: Vec::new(), kept: HashMap::new(), fixed: BTreeSet::new() }
@@ -526,8 +527,8 @@ impl World {
         pods.scheduler.time_passes();
         // Noted before pods end: a node that becomes free in this tick starts its next pod in the
         // next one.
-        let bound: BTreeSet<PodId> = pods.all().filter(|pod| pods.may_start(*pod)).collect();
-        let ended: Vec<PodId> = pods.all().filter(|pod| pods.may_end(*pod)).collect();
+        let bound: BTreeSet<PodId> = pods.restless().filter(|pod| pods.may_start(*pod)).collect();
+        let ended: Vec<PodId> = pods.ending().collect();
         for pod in ended {
             pods.scheduler.finish(pod);
         }
@@ -543,7 +544,7 @@ impl World {
         // A running leader becomes ready when its group has nodes.
         let before: Vec<PodId> = self
             .pods
-            .all()
+            .restless()
             .filter(|pod| self.pods.phase(*pod) == PodPhase::Starting)
             .filter(|pod| bound.contains(pod) || self.pods.is_running(*pod))
             .collect();
@@ -558,18 +559,19 @@ impl World {
                 self.pods.scheduler.set_ready(pod, true);
             }
         }
+        self.pods.forget_resting();
         // Pods that left made room, and readiness changes what affinities and budgets count.
         self.pods.scheduler.schedule_with(ties);
     }
 
     /// Whether the next tick changes nothing: no pod is terminating or starting.
     pub fn is_quiet(&self) -> bool {
-        let moves = |pod: PodId| {
-            self.pods.may_end(pod) || self.pods.may_start(pod) || self.pods.warms_up(pod)
-        };
-        let waits =
-            |workload: &Workload| matches!(workload, Workload::Job(job) if job.waits(&self.pods));
-        !self.pods.all().any(moves) && !self.workloads.iter().any(waits)
+        let pods = &self.pods;
+        let starts = |pod: PodId| pods.may_start(pod) || pods.warms_up(pod);
+        let waits = |workload: &Workload| matches!(workload, Workload::Job(job) if job.waits(pods));
+        pods.ending().next().is_none()
+            && !pods.restless().any(starts)
+            && !self.workloads.iter().any(waits)
     }
 
     /// Returns the phase of a pod.

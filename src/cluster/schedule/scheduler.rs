@@ -126,6 +126,8 @@ pub struct Scheduler {
     /// Bound pods by priority.
     pub(super) priorities: BTreeMap<i32, usize>,
     pub(super) evictions: Vec<Eviction>,
+    /// Pods that are being deleted and use their nodes.
+    pub(super) terminating: BTreeSet<PodId>,
     pub(super) ties: usize,
     pub(super) preference: Preference,
     /// The last rejection of each class, of how many nodes and after which preemption: many pods
@@ -168,6 +170,7 @@ impl Scheduler {
             gangs: Vec::new(),
             priorities: BTreeMap::new(),
             evictions: Vec::new(),
+            terminating: BTreeSet::new(),
             ties: 0,
             preference: Preference::default(),
             last_rejections: HashMap::new(),
@@ -458,6 +461,7 @@ impl Scheduler {
                 // Before the state changes: only bound pods count as ready in budgets.
                 self.set_ready(pod, false);
                 self.pods[pod.index()].state = PodState::Terminating(node);
+                self.terminating.insert(pod);
                 let labels = self.compiled(pod).labels;
                 self.index.change(labels, node, 0, -1);
                 self.budgets.change(&self.index, labels, -1, 0);
@@ -500,6 +504,7 @@ impl Scheduler {
         if let PodState::Terminating(node) = self.pods[pod.index()].state {
             self.hold(pod, node, -1);
             self.pods[pod.index()].state = PodState::Gone;
+            self.terminating.remove(&pod);
             self.leave(pod, stays);
             let template = self.pods[pod.index()].template;
             self.happens(Event::Deleted(vec![template], None));

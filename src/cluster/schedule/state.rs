@@ -75,6 +75,11 @@ impl Scheduler {
         (0..self.pods.len()).map(PodId::new)
     }
 
+    /// Pods that are being deleted and use their nodes, in the order of creation.
+    pub fn terminating(&self) -> impl Iterator<Item = PodId> + '_ {
+        self.terminating.iter().copied()
+    }
+
     /// Pods that were evicted, in order.
     pub fn evictions(&self) -> &[Eviction] {
         &self.evictions

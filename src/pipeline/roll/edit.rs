@@ -12,7 +12,10 @@ use crate::pipeline::render::Renderer;
 use crate::quantity::IntOrPercent;
 use crate::rollout::Strategy;
 use crate::yaml::{FieldPath, Node, Origin, Rule};
+use rayon::prelude::*;
 use serde_json::{Value, json};
+use std::cell::LazyCell;
+use std::sync::LazyLock;
 
 static EDIT: Rule = Rule {
     id: "rollout-edit",
@@ -189,45 +192,78 @@ pub(super) fn shown(subject: Subject<'_>, fields: &[(FieldPath, Value)]) -> Vec<
     fields.iter().map(|(path, to)| Edit::new(subject.object(), path, to.clone())).collect()
 }
 
-/// A track with its object edited: read, decided and rendered again. `None` if that yields no
-/// workload.
+/// A track, its object, and the fields to set.
+pub(super) type Tried<'t, 'a> = (&'t Track, Subject<'a>, Vec<(FieldPath, Value)>);
+
+/// The tracks with their objects edited: read, decided and rendered again. `None` where that yields
+/// no workload.
 pub(super) fn edited(
     ground: &Ground<'_>,
     semantics: Follow,
     context: &PodContext,
-    subject: Subject<'_>,
-    track: &Track,
-    fields: &[(FieldPath, Value)],
-) -> Option<Track> {
-    let mut object = subject.object().clone();
-    for (path, to) in fields {
-        let to = (!to.is_null()).then(|| Node::from_json(to, Origin::Flag(&EDIT)));
-        object.node.set(&path.0, to);
-    }
-    match subject {
-        // The previous schema has its components at other paths.
-        Subject::Service(service) if service.predictor.migrated => None,
-        Subject::Service(service) => {
-            let policy = ground.world.catalog.policy(object.api, semantics)?;
-            let mut read = operators::services(object.api)?.read(object, policy, &mut Vec::new());
-            // A flag may set the protocol of every service; the object does not contain it.
-            read.protocol.clone_from(&service.protocol);
-            let renderer = Renderer::new(ground.world, semantics, DOMAIN);
-            side::with(track, side::render(&renderer, &read, context).workloads)
-        }
-        Subject::Workload(_) => {
-            plain::Reader::new(&ground.world.catalog, context).edited(&object, track)
-        }
+    tried: &[Tried<'_, '_>],
+) -> Vec<Option<Track>> {
+    let objects: Vec<Object> =
+        tried.iter().map(|(_, subject, fields)| set(*subject, fields)).collect();
+    let services: Vec<Option<Service>> = objects
+        .iter()
+        .zip(tried)
+        .map(|(object, (_, subject, _))| match subject {
+            Subject::Service(service) => read_again(ground, semantics, object, service),
+            Subject::Serving(_) | Subject::Workload(_) => None,
+        })
+        .collect();
+    // Both look through the whole catalog once, for all of the objects.
+    let renderer = LazyLock::new(|| Renderer::new(ground.world, semantics, DOMAIN));
+    let reader = LazyCell::new(|| plain::Reader::new(&ground.world.catalog, context));
+    let rendered: Vec<Option<side::Side>> = services
+        .par_iter()
+        .map(|service| Some(side::render(&renderer, service.as_ref()?, context)))
+        .collect();
+    let all = tried.iter().zip(&objects).zip(rendered);
+    all.map(|(((track, subject, _), object), rendered)| match subject {
+        Subject::Service(_) => side::with(track, rendered?.workloads),
+        Subject::Workload(_) => reader.edited(object, track),
         Subject::Serving(_) => {
             let [_, rules] = ground.serving_rules;
-            let read = servings::read::model_serving(object, rules);
+            let read = servings::read::model_serving(object.clone(), rules);
             let mut kind = ServingKind::new(&read, rules, context).ok()?;
             // The problem that a flag gives new pods stays, or each edit would seem to help.
             if let Some(Kind::Serving(serving_kind)) = &track.after {
                 kind.start_like(serving_kind);
             }
             let after = Some(Kind::Serving(Box::new(kind)));
-            Some(Track { after, arrives: None, ..track.clone() })
+            Some(Track { after, arrives: None, ..(*track).clone() })
         }
+    })
+    .collect()
+}
+
+/// An object with other values of fields.
+fn set(subject: Subject<'_>, fields: &[(FieldPath, Value)]) -> Object {
+    let mut object = subject.object().clone();
+    for (path, to) in fields {
+        let to = (!to.is_null()).then(|| Node::from_json(to, Origin::Flag(&EDIT)));
+        object.node.set(&path.0, to);
     }
+    object
+}
+
+/// A service as its edited object is read; `None` of one with the previous schema, which has its
+/// components at other paths.
+fn read_again(
+    ground: &Ground<'_>,
+    semantics: Follow,
+    object: &Object,
+    service: &Service,
+) -> Option<Service> {
+    if service.predictor.migrated {
+        return None;
+    }
+    let policy = ground.world.catalog.policy(object.api, semantics)?;
+    let services = operators::services(object.api)?;
+    let mut read = services.read(object.clone(), policy, &mut Vec::new());
+    // A flag may set the protocol of every service; the object does not contain it.
+    read.protocol.clone_from(&service.protocol);
+    Some(read)
 }

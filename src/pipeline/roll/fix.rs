@@ -1,7 +1,7 @@
 //! Searches the smallest edits that complete a stuck update. Each edit is simulated.
 
 use super::chance;
-use super::edit::{self, EditKind, Fewer, Subject};
+use super::edit::{self, EditKind, Fewer, Subject, Tried};
 use super::outcome::{ComponentRollout, RollEnd};
 use super::track::Track;
 use super::{AddedNodes, Fix, Ground, another, steps};
@@ -135,19 +135,20 @@ impl Search<'_, '_> {
     fn edited(&self, what: EditKind, then_as_written: bool) -> Option<Vec<Track>> {
         let mut tracks = self.tracks.to_vec();
         let mut any = false;
-        for at in self.group {
-            let track = &tracks[*at];
-            let Some(subject) = (self.subject)(track) else { continue };
-            let Some(fields) = edit::fields(what, subject, track) else { continue };
-            let (semantics, context) = (self.semantics, self.context);
-            let edited = edit::edited(self.ground, semantics, context, subject, track, &fields);
-            if let Some(mut edited) = edited {
-                any = true;
-                if then_as_written && matches!(what, EditKind::Fewer(_)) {
-                    edited.then.clone_from(&track.after);
-                }
-                tracks[*at] = edited;
+        let tried = self.group.iter().filter_map(|at| {
+            let track = &self.tracks[*at];
+            let subject = (self.subject)(track)?;
+            Some((*at, (track, subject, edit::fields(what, subject, track)?)))
+        });
+        let (places, tried): (Vec<usize>, Vec<Tried<'_, '_>>) = tried.unzip();
+        let edited = edit::edited(self.ground, self.semantics, self.context, &tried);
+        for (at, edited) in places.into_iter().zip(edited) {
+            let Some(mut edited) = edited else { continue };
+            any = true;
+            if then_as_written && matches!(what, EditKind::Fewer(_)) {
+                edited.then.clone_from(&self.tracks[at].after);
             }
+            tracks[at] = edited;
         }
         any.then_some(tracks)
     }

@@ -1,7 +1,7 @@
 //! Sizes of ReplicaSets, as the tables of pkg/controller/deployment (sync_test.go,
 //! rolling_test.go; Kubernetes v1.35.4) have them.
 
-use super::super::pods::{Life, Revision, Start, Surplus};
+use super::super::pods::{Life, Revision, Start};
 use super::*;
 use crate::cluster::Machine;
 use crate::cluster::schedule::{Options, PodTemplate, Scheduler};
@@ -13,7 +13,7 @@ fn pods() -> Pods {
     let mut machine = Machine::labeled("n".into(), Map::new());
     machine.allocatable = Some(vec![("pods".into(), Quantity::from_integer(1000))]);
     let scheduler = Scheduler::new([Arc::new(machine)], &Options::default());
-    Pods { scheduler, lives: Vec::new(), tick: 0, surplus: Surplus::default() }
+    Pods::new(scheduler, |_| Life::default())
 }
 
 fn revision(name: &str) -> Revision {

@@ -1,7 +1,7 @@
 //! Specs as they are read, the pods of groups, and the numbers of StatefulSets.
 
 use super::super::leader_worker_set::{Restart, Startup, State, next_partition};
-use super::super::pods::{Life, Pods, Surplus};
+use super::super::pods::{Life, Pods};
 use super::super::replica_set::Counts;
 use super::super::stateful_set::{OrdinalTemplate, StatefulSet};
 use super::super::{GroupMember, Strategy};
@@ -220,12 +220,7 @@ impl Two {
 #[test]
 fn a_pod_below_the_partition_restarts_at_the_current_revision() {
     let two = || {
-        let pods = Pods {
-            scheduler: scheduler(&[10]),
-            lives: Vec::new(),
-            tick: 0,
-            surplus: Surplus::default(),
-        };
+        let pods = Pods::new(scheduler(&[10]), |_| Life::default());
         let mut two = Two { pods, set: StatefulSet::new(0, 2, "1".into()) };
         assert_eq!(two.revisions(), "11");
         two.ready(&[0, 1]);
