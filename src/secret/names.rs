@@ -196,17 +196,37 @@ pub fn of_variable(name: &str) -> Option<Doubt> {
     if name.is_ascii() && !may_name(name) { None } else { by_words(name) }
 }
 
+/// Parts of words that name secrets.
+const PARTS: [&str; 13] = [
+    "token", "pass", "secret", "key", "cred", "auth", "cookie", "jwt", "pwd", "salt", "sig", "sas",
+    "licen",
+];
+
+/// Of each byte which of the parts begin with it, in either case, as bits.
+const BEGIN: [u16; 256] = {
+    let mut begin = [0; 256];
+    let mut at = 0;
+    while at < PARTS.len() {
+        let first = PARTS[at].as_bytes()[0];
+        begin[first as usize] |= 1 << at;
+        begin[first.to_ascii_uppercase() as usize] |= 1 << at;
+        at += 1;
+    }
+    begin
+};
+
 /// Whether a name has the letters of a word that names secrets, or of a part of one.
 fn may_name(name: &str) -> bool {
-    const PARTS: [&[u8]; 13] = [
-        b"token", b"pass", b"secret", b"key", b"cred", b"auth", b"cookie", b"jwt", b"pwd", b"salt",
-        b"sig", b"sas", b"licen",
-    ];
     let name = name.as_bytes();
-    let begins = |rest: &[u8], part: &[u8]| {
-        rest.get(..part.len()).is_some_and(|rest| rest.eq_ignore_ascii_case(part))
-    };
-    (0..name.len()).any(|at| PARTS.iter().any(|part| begins(&name[at..], part)))
+    name.iter().enumerate().any(|(at, byte)| {
+        let begin = BEGIN[*byte as usize];
+        begin != 0
+            && PARTS.iter().enumerate().any(|(number, part)| {
+                let rest = name.get(at..at + part.len());
+                begin & (1 << number) != 0
+                    && rest.is_some_and(|rest| rest.eq_ignore_ascii_case(part.as_bytes()))
+            })
+    })
 }
 
 fn by_words(name: &str) -> Option<Doubt> {
@@ -305,29 +325,47 @@ fn is_secret(words: &[&str], at: usize) -> bool {
     }
 }
 
+/// Last words of names of secrets.
+const LAST: [&str; 18] = [
+    "token",
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "key",
+    "cred",
+    "credential",
+    "authorization",
+    "cookie",
+    "jwt",
+    "pass",
+    "pwd",
+    "salt",
+    "sas",
+    "auth",
+    "apikey",
+    "sig",
+];
+
+/// The bytes with which they end, in either case, or with the `s` of a plural.
+const END: [bool; 256] = {
+    let mut end = [false; 256];
+    let mut at = 0;
+    while at < LAST.len() {
+        let word = LAST[at].as_bytes();
+        let last = word[word.len() - 1];
+        end[last as usize] = true;
+        end[last.to_ascii_uppercase() as usize] = true;
+        at += 1;
+    }
+    end[b's' as usize] = true;
+    end[b'S' as usize] = true;
+    end
+};
+
 /// Whether a name ends with the letters of a last word of secrets. Most do not, and need not be
 /// taken apart.
 fn may_end(name: &str) -> bool {
-    const LAST: [&str; 18] = [
-        "token",
-        "password",
-        "passwd",
-        "passphrase",
-        "secret",
-        "key",
-        "cred",
-        "credential",
-        "authorization",
-        "cookie",
-        "jwt",
-        "pass",
-        "pwd",
-        "salt",
-        "sas",
-        "auth",
-        "apikey",
-        "sig",
-    ];
     // Behind the letters there may be a number, as in `token_1`.
     let name = name.trim_end_matches(|c: char| !c.is_ascii_alphabetic()).as_bytes();
     let ends = |name: &[u8], last: &str| {
@@ -335,6 +373,9 @@ fn may_end(name: &str) -> bool {
             .checked_sub(last.len())
             .is_some_and(|start| name[start..].eq_ignore_ascii_case(last.as_bytes()))
     };
+    if !name.last().is_some_and(|last| END[*last as usize]) {
+        return false;
+    }
     let singular = name.strip_suffix(b"s").or(name.strip_suffix(b"S"));
     LAST.iter().any(|last| ends(name, last) || singular.is_some_and(|one| ends(one, last)))
 }
