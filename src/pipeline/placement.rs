@@ -57,7 +57,14 @@ impl Waiting {
         match (&self.missing, &self.example) {
             (Some(resource), _) => eco_format!("no node has {resource}"),
             (None, Some(example)) => eco_format!("{}: {}", example.node, example.detail),
-            (None, None) => self.message.clone(),
+            (None, None) => {
+                // The scheduler's message is about all nodes, and ends with what preemption says.
+                let why = self.message.split_once(" nodes are available: ");
+                why.map_or_else(
+                    || self.message.clone(),
+                    |(_, why)| why.split(". ").next().unwrap_or(why).into(),
+                )
+            }
         }
     }
 }

@@ -268,16 +268,18 @@ impl Reasons {
 
     fn waiting(&mut self, template: &PodTemplate, pod: PodId) -> Arc<Waiting> {
         let scheduler = &self.placed.scheduler;
-        let message = match scheduler.rejection(pod) {
-            Some(rejection) => rejection.message.clone(),
-            None => scheduler.unanswered(pod),
+        // A pod that is rejected before nodes are filtered, as one with a claim that is not there, has
+        // no node that would explain it.
+        let (message, of_nodes) = match scheduler.rejection(pod) {
+            Some(rejection) => (rejection.message.clone(), !rejection.counts.is_empty()),
+            None => (scheduler.unanswered(pod), true),
         };
         let TemplateVerdicts { blocked, look, waiting, missing, .. } = self.of_pod(template, pod);
         // Thousands of pods wait with one message, and share one reason.
         if let Some(waiting) = waiting.get(&message) {
             return Arc::clone(waiting);
         }
-        let example = look.nearest.first().cloned();
+        let example = look.nearest.first().cloned().filter(|_| of_nodes);
         // Without a node there is no reason.
         let code = example.as_ref().map_or("none", |example| example.code);
         let (missing, blocked) = (missing.clone(), Arc::clone(blocked));

@@ -3,6 +3,7 @@
 use super::objects::{DeviceSpec, Reach, Selectors, Slice, class};
 use super::pools::{Numbers, Pools};
 use super::{ClaimId, DeviceId};
+use crate::api::was_in_cluster;
 use crate::cluster::Machine;
 use crate::cluster::admission::{Ledger, Receipt, Usage};
 use crate::cluster::schedule::fields::{items, text};
@@ -150,7 +151,10 @@ impl Devices {
         }
         // Keyed by the addresses of what was replaced.
         self.verdicts.get_mut().clear();
-        self.observed = true;
+        // Manifests have claims; the classes and the slices of drivers are those of a cluster.
+        let kind = text(object.get("kind"));
+        self.observed |=
+            matches!(kind.as_str(), "ResourceSlice" | "DeviceClass") || was_in_cluster(object);
         true
     }
 
@@ -470,7 +474,7 @@ impl Devices {
             return None;
         }
         if !self.observed {
-            return Some("no ResourceSlice, DeviceClass or ResourceClaim is in the input".into());
+            return Some("no ResourceSlice and no DeviceClass is in the input".into());
         }
         let beyond = claims.iter().any(|claim| {
             let spec = match &claim.source {

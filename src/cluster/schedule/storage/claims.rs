@@ -2,6 +2,7 @@
 
 use super::ClaimId;
 use super::objects::{Capacity, NewClaim, StorageClass, Volume};
+use crate::api::was_in_cluster;
 use crate::cluster::admission::{Ledger, Usage};
 use crate::cluster::schedule::fields::{items, text};
 use crate::cluster::schedule::ids::PodId;
@@ -66,8 +67,10 @@ pub struct Storage {
     pub(super) is_live: bool,
     /// Claims that are made for a pod are bound where their class makes volumes.
     pub(super) settles: bool,
-    /// Some claim was read; else it is not known which claims exist.
+    /// Some claim of a cluster was read; else it is not known which claims exist.
     pub(super) knows_claims: bool,
+    /// Some volume of a cluster was read; else it is not known which volumes exist.
+    pub(super) knows_volumes: bool,
     /// Most volumes of a driver on a node.
     pub(super) limits: HashMap<(EcoString, EcoString), usize>,
     /// Drivers that publish their free space.
@@ -126,6 +129,7 @@ impl Storage {
             }
             "PersistentVolume" => {
                 self.reach.remove(&name);
+                self.knows_volumes |= was_in_cluster(object);
                 self.volumes.insert(name, Volume::read(object));
             }
             "PersistentVolumeClaim" => self.set_claim(&name, object),
@@ -172,7 +176,8 @@ impl Storage {
         claim.deleting = object.at(&["metadata", "deletionTimestamp"]).is_some();
         claim.new = phase.is_empty() && object.at(&["metadata", "uid"]).is_none();
         claim.spec = Arc::new(spec);
-        self.knows_claims = true;
+        // Manifests have the claims of one author: a chart or another repository may make more.
+        self.knows_claims |= !self.claims[id].new;
     }
 
     /// A claim is not created: a limit or a quota refuses it.
@@ -182,7 +187,6 @@ impl Storage {
         if !claim.exists {
             claim.refused = Some(eco_format!("persistentvolumeclaim \"{name}\" not found ({why})"));
         }
-        self.knows_claims = true;
     }
 
     /// Whether a claim exists, or would if nothing refused it.

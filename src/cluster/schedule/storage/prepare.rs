@@ -136,7 +136,7 @@ impl Storage {
                     spec: Arc::clone(&claim.spec),
                     selected: claim.selected.clone(),
                 });
-            } else if !self.will_be_bound(claim) {
+            } else if !self.will_be_bound(claim) && self.unread_volume(claim).is_none() {
                 immediate = true;
             }
         }
@@ -165,7 +165,7 @@ impl Storage {
 
     /// The class that a claim waits for, where others were read or objects of a cluster, and not this
     /// one. Of manifests alone it is not asked which classes a cluster has.
-    fn unread_class(&self, spec: &ClaimSpec) -> Option<EcoString> {
+    pub(super) fn unread_class(&self, spec: &ClaimSpec) -> Option<EcoString> {
         let reads_some = !self.classes.is_empty();
         if !(reads_some || self.is_live) || self.knows_classes || self.class_of(spec).is_some() {
             return None;
@@ -175,6 +175,28 @@ impl Storage {
             Some(name) => Some(eco_format!("StorageClass `{name}` is not in the input")),
             None if reads_some => Some("no StorageClass of the input is the default".into()),
             None => None,
+        }
+    }
+
+    /// What is not in the input of the volume that a claim was written for: of manifests alone it is not
+    /// known which volumes a cluster has.
+    fn unread_volume(&self, claim: &Claim) -> Option<EcoString> {
+        if !claim.new || self.is_live || self.knows_volumes {
+            return None;
+        }
+        let name = &claim.name;
+        match (&claim.volume, claim.spec.class.as_deref()) {
+            (Some(volume), _) if !self.volumes.contains_key(volume) => Some(eco_format!(
+                "the PersistentVolume `{volume}` of the claim `{name}` is not in the input"
+            )),
+            (None, Some("")) => {
+                let key = (&claim.namespace, &claim.name);
+                let free = self.free_volume(Some(key), &claim.spec, None, &[]);
+                free.is_none().then(|| {
+                    eco_format!("no PersistentVolume in the input is one for the claim `{name}`")
+                })
+            }
+            _ => None,
         }
     }
 
@@ -191,13 +213,19 @@ impl Storage {
         });
         if let Some(name) = named.filter(|_| !self.knows_claims) {
             return Some(eco_format!(
-                "no PersistentVolumeClaim is in the input; the pods use `{name}`"
+                "the PersistentVolumeClaim `{name}` of the pods is not in the input"
             ));
         }
         volumes.iter().find_map(|volume| match volume {
             PodVolume::Claim(name) => {
                 let id = self.numbers.get(&(namespace.clone(), name.clone()))?;
                 let claim = &self.claims[*id];
+                if claim.exists
+                    && !claim.bound
+                    && let Some(why) = self.unread_volume(claim)
+                {
+                    return Some(why);
+                }
                 let waits = claim.exists && claim.new && !claim.bound && claim.volume.is_none();
                 let why = self.unread_class(&claim.spec).filter(|_| waits)?;
                 Some(eco_format!("{why}; the claim `{name}` of the pods waits for it"))

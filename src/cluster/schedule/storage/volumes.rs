@@ -156,8 +156,16 @@ impl Storage {
                 continue;
             }
             let provisioner = self.class_of(&spec).map(|class| class.provisioner.clone());
+            // Of manifests alone the classes of the cluster are not known: a claim that was never in
+            // a cluster gets its volume, which any node may use as far as is known.
+            let of_unknown_class = provisioner.is_none()
+                && self.will_be_bound(&self.claims[*claim])
+                && self.unread_class(&spec).is_none();
             self.claims[*claim].selected = Some(machine.name.clone());
-            if provisioner.is_some_and(|provisioner| self.answers(&provisioner)) {
+            if of_unknown_class {
+                self.provision(*claim, None);
+                (taken.bound, taken.provisioned) = (true, true);
+            } else if provisioner.is_some_and(|provisioner| self.answers(&provisioner)) {
                 self.provision(*claim, machine.label(ZONE));
                 (taken.bound, taken.provisioned) = (true, true);
             } else {

@@ -550,3 +550,33 @@ fn a_workload_that_changes_without_nodes_is_compared() {
     let same = on("diff -o json", &before, &(before.clone() + &nodes(&[])));
     assert_eq!((same.at("/workloads"), same.code), (Value::Null, 0), "{}", same.out);
 }
+
+/// A pod of the Deployment `a` uses the claim `data`.
+fn with_claim(more: &str) -> Ran {
+    let pod = "volumes: [{name: d, persistentVolumeClaim: {claimName: data}}], ";
+    let text = gpu_node("n1", 8, "") + &written("Deployment", "", "a", "1", 1, "", pod) + more;
+    ome_on("rollout --all -o json -f {in.yaml}", &[("in.yaml", &text)])
+}
+
+#[test]
+fn a_claim_of_manifests_gets_its_volume() {
+    let claim = |namespace: &str, more: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: data{namespace}}}\nspec: {{accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Gi}}}}{more}}}\n"
+        )
+    };
+    let of_class = with_claim(&claim(", namespace: ml", ", storageClassName: fast"));
+    for ran in [with_claim(&claim(", namespace: ml", "")), of_class] {
+        assert_eq!(ran.code, 0, "{}", ran.out);
+    }
+    // Another author, or the directory that it is applied from, may give it the namespace.
+    let elsewhere = with_claim(&claim("", ""));
+    assert!(elsewhere.out.contains("of the pods is not in the input"), "{}", elsewhere.out);
+    for (more, expected) in [
+        (", volumeName: v", "the PersistentVolume `v` of the claim `data` is not in the input"),
+        (", storageClassName: ''", "no PersistentVolume in the input is one for the claim `data`"),
+    ] {
+        let ran = with_claim(&claim(", namespace: ml", more));
+        assert!(ran.out.contains(expected), "{}", ran.out);
+    }
+}
