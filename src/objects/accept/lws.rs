@@ -1,6 +1,7 @@
 //! LeaderWorkerSets, as their admission webhook judges them (kubernetes-sigs/lws,
 //! pkg/webhooks/leaderworkerset_webhook.go, `generalValidate`).
 
+use super::added::{self, with_volumes};
 use super::judge::Judge;
 use super::pods;
 use super::workload::{at_most_all, count_or_percent, share};
@@ -19,36 +20,10 @@ pub(super) fn set(judge: &mut Judge<'_>, object: &Node) {
         // Each group's StatefulSets get the claims, whose names pods mount as volumes
         // (pkg/controllers/leaderworkerset_controller.go, constructLeaderStatefulSetApplyConfiguration).
         let claims = object.at(&["spec", "leaderWorkerTemplate", "volumeClaimTemplates"]);
-        let claimed = found.zip(claims).map(|(found, claims)| with_claims(found, claims));
+        let names: Vec<Node> = claims.map(added::claimed).unwrap_or_default();
+        let claimed = found.filter(|_| !names.is_empty()).map(|found| with_volumes(found, &names));
         pods(judge, &at.field(template), claimed.as_ref().or(found));
     }
-}
-
-/// A pod template with a volume for each claim.
-fn with_claims(template: &Node, claims: &Node) -> Node {
-    let mut template = template.clone();
-    let origin = claims.origin;
-    let volumes = claims.items().iter().filter_map(|claim| {
-        let name = claim.at(&["metadata", "name"])?;
-        let mut source = Node::map(origin);
-        source.as_map_mut()?.insert("claimName", name.clone());
-        let mut volume = Node::map(origin);
-        let map = volume.as_map_mut()?;
-        map.insert("name", name.clone());
-        map.insert("persistentVolumeClaim", source);
-        Some(volume)
-    });
-    let volumes: Vec<Node> = volumes.collect();
-    let spec = template.as_map_mut().and_then(|map| map.get_mut("spec")?.as_map_mut());
-    if let Some(spec) = spec {
-        let nodes = spec.get("volumes").map(Node::items).unwrap_or_default();
-        let named = |volume: &Node| volume.get("name").and_then(Node::as_str).map(str::to_owned);
-        let names: Vec<_> = nodes.iter().map(named).collect();
-        let more = volumes.into_iter().filter(|volume| !names.contains(&named(volume)));
-        let all: Vec<Node> = nodes.iter().cloned().chain(more).collect();
-        spec.insert("volumes", Node::list(all, origin));
-    }
-    template
 }
 
 fn admitted(judge: &mut Judge<'_>, object: &Node) {

@@ -5,7 +5,8 @@
 //! their types are checked by the schemas of `schema`; what a server refuses beyond types is judged
 //! kind by kind, by the recorded verdicts of kube-apiserver 1.35 (object-validation.jsonl).
 
-pub(crate) mod autoscaler;
+pub(crate) mod added;
+mod autoscaler;
 pub(crate) mod claim;
 pub(crate) mod container;
 pub(crate) mod core;
@@ -159,12 +160,13 @@ pub fn judge_template(
         }
     }
     let mut judge = Judge::of(object, findings);
+    let template = added::completed(object, template, is_spec);
     descend(&At::ROOT, path, &mut |at| {
         if is_spec {
             (judge.severity, judge.applied) = (Severity::Warning, false);
-            pod::spec(&mut judge, at, template, pod::Form::Pod { name: "", labels: None });
+            pod::spec(&mut judge, at, &template, pod::Form::Pod { name: "", labels: None });
         } else {
-            pods(&mut judge, at, Some(template));
+            pods(&mut judge, at, Some(&template));
         }
     });
 }

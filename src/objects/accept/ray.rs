@@ -1,5 +1,6 @@
 //! Pods of RayClusters. There is no schema of Ray's own fields; its pods have one.
 
+use super::added;
 use super::judge::Judge;
 use super::pods;
 use crate::diag::{Diagnostic, Severity};
@@ -26,7 +27,8 @@ pub(super) fn cluster(judge: &mut Judge<'_>, object: &Node) {
     judge.as_webhook("KubeRay", |judge| admitted(judge, &workers, object));
     for (index, group) in groups(object) {
         let at = index.map_or(head, |index| workers.index(index));
-        pods(judge, &at.field("template"), group.get("template"));
+        let template = group.get("template").map(|found| added::completed(object, found, false));
+        pods(judge, &at.field("template"), template.as_deref());
     }
 }
 
