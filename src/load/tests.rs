@@ -4,7 +4,7 @@
 
 use super::find::{Found, find};
 use super::*;
-use crate::diag::{Code, Severity};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::yaml::{Limits, Node};
 use serde_json::Value as Json;
 use std::fs;
@@ -292,6 +292,19 @@ fn helm_templates_are_one_finding_a_chart_or_directory() {
     let loaded = read(&[folder.path("c.yaml")]);
     assert_eq!(findings(&loaded), [(Severity::Error, "yaml-syntax")]);
     assert!(loaded.diagnostics[0].help.as_ref().unwrap().contains("helm template"));
+}
+
+#[test]
+fn keys_of_templates_that_are_actions_are_not_compared() {
+    let both = "{{- range .A }}\n  {{ $k }}: {{ $v }}\n  {{- end }}\n  {{- range .B }}\n  {{ $k }}: {{ $v }}\n  {{- end }}\n  {{- if .C }}\n  c: 1\n  {{- else }}\n  c: 2\n  {{- end }}\n";
+    let text = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: {{{{ .Namespace }}}}\ndata:\n  {both}"
+    );
+    let folder = Folder::new(&[("manifests/a.yaml", &text)]);
+    let loaded = read(std::slice::from_ref(&folder.0));
+    let twice = |finding: &&Diagnostic| finding.code == Code::DuplicateKey;
+    assert_eq!(loaded.diagnostics.iter().find(twice).map(|found| &found.message), None);
+    assert_eq!(loaded.documents.len(), 1);
 }
 
 #[test]

@@ -261,8 +261,9 @@ impl<'a> Reading<'a> {
                 self.guessed.push(Span { source: self.id, start, end });
                 continue;
             }
-            if is_code {
-                // Both branches of a condition are in the text.
+            if is_code || document_text.contains("{{") {
+                // Both branches of a condition are in the text, and actions that are keys are not
+                // compared: each is filled in with another name.
                 again.diagnostics.retain(|found| found.code != Code::DuplicateKey);
             }
             self.lines.extend(covered.lines.iter().filter(is_inner).cloned());
