@@ -19,6 +19,7 @@ pub use priority::PriorityClasses;
 pub use quota::{Ledger, QuotaStatus, Receipt};
 pub use usage::Usage;
 
+use crate::quantity::names;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use limits::Limits;
@@ -184,7 +185,9 @@ impl Admission {
         }
         let limited = self.limits.apply(namespace, spec);
         let class = text(spec.get("priorityClassName"));
-        if self.priorities.of(&class).is_none() {
+        // A name that no class can have is a placeholder, which is filled in before a server sees it.
+        let is_name = names::dns1123_subdomain(&class).is_empty();
+        if is_name && self.priorities.of(&class).is_none() {
             let why = eco_format!("no PriorityClass with name {class} was found");
             return Err(Refused::Forbidden(why));
         }

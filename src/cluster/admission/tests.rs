@@ -35,6 +35,8 @@ fn a_class_that_was_not_read_refuses_pods_once_another_was() {
         refusal(&[class], spec).as_deref(),
         Some("pods \"llm-*\" is forbidden: no PriorityClass with name gold was found")
     );
+    let placeholder = r#"{"priorityClassName": "{{ .Class }}", "containers": []}"#;
+    assert_eq!(refusal(&[class], placeholder), None);
     let runtime = r#"{"kind": "RuntimeClass", "metadata": {"name": "gvisor"}}"#;
     assert_eq!(
         refusal(&[runtime], spec).as_deref(),

@@ -7,6 +7,7 @@
 use super::NotJudged;
 use super::claims::{Claim, Who};
 use super::policies;
+use crate::api::was_in_cluster;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Fleet;
 use crate::yaml::Node;
@@ -74,11 +75,12 @@ fn resized(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged>
 
 /// Namespaces of pods that are not among those of a cluster that was read whole.
 fn unread_namespaces(catalog: &Catalog, pods: &BTreeMap<EcoString, usize>) -> Vec<NotJudged> {
-    let read = catalog.others().iter().filter(|item| item.id.kind == "Namespace");
-    let read: BTreeSet<&EcoString> = read.map(|item| &item.id.name).collect();
-    if !read.contains(&EcoString::from(OF_EVERY_CLUSTER)) {
+    let all = || catalog.others().iter().filter(|item| item.id.kind == "Namespace");
+    // Repositories label this namespace too: only that of a cluster has an identity.
+    if !all().any(|item| item.id.name == OF_EVERY_CLUSTER && was_in_cluster(&item.node)) {
         return Vec::new();
     }
+    let read: BTreeSet<&EcoString> = all().map(|item| &item.id.name).collect();
     let missing = pods.iter().filter(|(name, _)| !read.contains(name));
     let one = |(name, pods): (&EcoString, &usize)| NotJudged {
         what: eco_format!("Namespace `{name}`"),
@@ -181,14 +183,15 @@ mod tests {
 
     #[test]
     fn a_namespace_that_a_whole_cluster_lacks_is_not_judged() {
-        let namespace = |name: &str| {
-            format!("---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: {name}}}\n")
+        let of = |name: &str, more: &str| {
+            format!("---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: {name}{more}}}\n")
         };
-        let cluster = namespace("kube-system");
+        let namespace = |name: &str| of(name, "");
+        let cluster = of("kube-system", ", uid: u");
         assert_eq!(whats(&plan(&cluster)), ["Namespace `ml`"]);
         assert!(whats(&plan(&(cluster + &namespace("ml")))).is_empty());
         // A repository has the namespaces that it makes, not all.
-        assert!(whats(&plan(&namespace("other"))).is_empty());
+        assert!(whats(&plan(&(namespace("other") + &namespace("kube-system")))).is_empty());
     }
 
     #[test]
