@@ -153,7 +153,8 @@ impl Accounting {
         let is_counted =
             matches!(handling, Handling::Workload | Handling::Checked | Handling::Unread);
         let mut requested = BTreeMap::new();
-        if is_counted && !OF_TESTS.contains(&object.group()) {
+        let makes_none = OF_TESTS.contains(&object.group()) || is_template(object);
+        if is_counted && !makes_none {
             devices(&object.node, &mut requested);
         }
         let requests = !requested.is_empty();
@@ -264,6 +265,11 @@ fn is_written_by_operator(object: &Object) -> bool {
 /// Groups of files that test tools read: objects in them are applied while a test runs.
 const OF_TESTS: [&str; 2] = ["chainsaw.kyverno.io", "kuttl.dev"];
 
+/// Whether an object is a template that another one names, from which no controller makes pods.
+fn is_template(object: &Object) -> bool {
+    object.api_version == "v1" && object.id.kind == "PodTemplate"
+}
+
 /// Adds the devices that are requested below a node: by a list `containers` whose items have a name and
 /// an image, and by `limits` or `requests` in other fields for resources (`resources`,
 /// `resourcesPerNode`), from which a controller makes pods.
@@ -334,12 +340,13 @@ pub(super) fn findings(rows: &[InputRow]) -> Vec<Diagnostic> {
         // Without an object there is no place to point at: the finding of its text stands for it.
         let Some(first) = row.examples.first() else { continue };
         if row.requests_uncounted_devices() {
+            let request = if row.requesting == 1 { "requests" } else { "request" };
             let message =
-                format!("{} requests {}, which no answer counts", requesting(row), requested(row));
+                format!("{} {request} {}, which no answer counts", requesting(row), requested(row));
             found.push(
                 Diagnostic::new(Code::DevicesNotCounted, message)
                     .at(Some(first.span))
-                    .help("add the CRD of the kind to the input, or count these devices yourself"),
+                    .help("count them yourself: the number of pods of this kind is not known"),
             );
         } else if row.is_passed_over() {
             found.push(

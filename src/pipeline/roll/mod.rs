@@ -274,7 +274,11 @@ pub fn roll<'a>(
             rollouts[service].turn = Some(turn);
         }
     }
-    for (track, played) in tracks.iter().zip(played) {
+    for (track, mut played) in tracks.iter().zip(played) {
+        // A workload that is refused is one of its kind still.
+        if let Some(Subject::Workload(object)) = subject(track) {
+            played.kind = plain::kind_name(object);
+        }
         rollouts[track.service].components.push(played);
     }
     rollouts.extend(displaced.into_iter().map(others::Displaced::into_rollout));

@@ -52,12 +52,14 @@ pub(crate) struct PlainWorkload {
 }
 
 /// An object that requests devices, of a kind whose pods are not counted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotCounted {
     /// `Kind namespace/name`.
     pub object: EcoString,
     /// Devices in its pod templates, by resource, each template once; empty where it has no template.
     pub devices: BTreeMap<EcoString, i64>,
+    /// It names a preset of its operator in the place of a template.
+    pub has_preset: bool,
 }
 
 fn number(node: &Node, path: &[&str], default: i64) -> i64 {
@@ -154,10 +156,15 @@ pub(crate) fn read(
             Template::Own => Cow::Borrowed(resumed.as_ref().unwrap_or(&object.node)),
             Template::Of(node) => Cow::Owned(node),
             Template::Missing => {
-                unknown.push(NotCounted { object: shown(object), devices: BTreeMap::new() });
+                unknown.push(NotCounted { object: shown(object), ..NotCounted::default() });
                 continue;
             }
         };
+        if has_preset(object) {
+            let object = shown(object);
+            unknown.push(NotCounted { object, has_preset: true, ..NotCounted::default() });
+            continue;
+        }
         let scaled = replicas.map(|replicas| with_replicas(&whole, replicas));
         let node = scaled.as_ref().unwrap_or(&whole);
         let machines = catalog.machines();
@@ -282,6 +289,14 @@ pub(super) fn shown(object: &Object) -> EcoString {
     eco_format!("{} {namespace}/{}", object.id.kind, object.id.name)
 }
 
+/// Whether the operator of a Workspace of KAITO knows its pods: a preset names a model, and the type of
+/// the machines decides how many of them have its devices (kaito-project/kaito, api/v1beta1,
+/// `PresetSpec`).
+fn has_preset(object: &Object) -> bool {
+    let is_set = |task: &str| object.node.at(&[task, "preset"]).is_some_and(|node| !node.is_null());
+    object.group() == "kaito.sh" && ["inference", "tuning"].into_iter().any(is_set)
+}
+
 /// A pod that has no node yet and is not finished.
 fn is_waiting(pod: &Object) -> bool {
     let text = |path: &[&str]| pod.node.at(path).and_then(Node::as_str).unwrap_or_default();
@@ -334,7 +349,7 @@ fn orphans(catalog: &Catalog, services: &ServiceNames) -> Vec<NotCounted> {
             1 => shown(pod),
             many => eco_format!("{} and {} more", shown(pod), many - 1),
         },
-        devices: BTreeMap::new(),
+        ..NotCounted::default()
     };
     pods.into_values().map(one).collect()
 }
@@ -683,7 +698,9 @@ pub(super) fn not_judged(not_counted: &[NotCounted]) -> Vec<NotJudged> {
         NotJudged {
             what: item.object.clone(),
             pods: None,
-            message: if devices.is_empty() {
+            message: if item.has_preset {
+                "its operator makes its pods from a preset; they are not counted".into()
+            } else if devices.is_empty() {
                 "the workload that it names is not in the input; its pods are not counted".into()
             } else {
                 eco_format!(
@@ -707,7 +724,7 @@ fn not_counted(object: &Object) -> Option<NotCounted> {
         !matches!(entry.key.as_str(), "apiVersion" | "kind" | "metadata" | "status" | "spec")
     });
     entries.for_each(|entry| devices_of(&entry.node, &mut devices));
-    (!devices.is_empty()).then(|| NotCounted { object: shown(object), devices })
+    (!devices.is_empty()).then(|| NotCounted { object: shown(object), devices, has_preset: false })
 }
 
 impl PlainWorkload {

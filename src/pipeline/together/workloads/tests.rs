@@ -478,3 +478,31 @@ fn pods_of_a_group_without_a_node_are_counted() {
     assert!(ran.out.contains("LeaderWorkerSet/ml/g: 3 pods without a node"), "{}", ran.out);
     assert!(ran.out.contains("3 pods stay without a node"), "{}", ran.out);
 }
+
+#[test]
+fn pods_of_a_preset_are_not_counted() {
+    let workspace = |inference: Value| {
+        let machine = json!({"instanceType": "Standard_NC24ads_A100_v4"});
+        json!({"apiVersion": "kaito.sh/v1beta1", "kind": "Workspace", "metadata": {"name": "phi"},
+            "resource": machine, "inference": inference})
+    };
+    let unknown = |document: Value| {
+        let world = world(&[node("a", "l"), document]);
+        let context = PodContext::of(&world.catalog);
+        let running = RunningPods::new(world.catalog.others());
+        let services = services(&world.catalog);
+        let planner = Planner::new(&world.catalog, Semantics::Documented);
+        let (_, unknown) =
+            read(&planner, &services, &context, &running, &BTreeSet::new(), At::Min, &[]);
+        not_judged(&unknown).into_iter().map(|one| (one.what, one.message)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        unknown(workspace(json!({"preset": {"name": "phi-4"}}))),
+        [(
+            "Workspace default/phi".into(),
+            "its operator makes its pods from a preset; they are not counted".into()
+        )]
+    );
+    let template = json!({"spec": {"containers": [{"name": "c", "image": "x"}]}});
+    assert_eq!(unknown(workspace(json!({"template": template}))), []);
+}
