@@ -183,7 +183,11 @@ fn read(
     // A file that was not read may set any field, so that no default holds.
     let has_file = unread_file.is_err();
     // Three things make a default sure: the own server, no word that may be any flag, no file.
-    let rest_is_default = identity.is_plain && !values.open && !has_file;
+    // vLLM-Omni starts an engine for each stage of a model, with the devices and the flags of a file
+    // of its own (vllm-project/vllm-omni, vllm_omni/entrypoints/cli/serve.py).
+    let has_stages =
+        engine == Engine::VLlm && started.words.iter().any(|word| word.text == "--omni");
+    let rest_is_default = identity.is_plain && !values.open && !has_file && !has_stages;
     let release = release.map(|version| version.numbers);
     let mut reader = Reader { values: &values, rest_is_default, release, faults: &mut faults };
     let cache_tokens = reader.number(Field::CacheTokens);

@@ -172,6 +172,8 @@ fn ranks_are_those_of_the_engine() {
     let vllm = |args: &[&str]| ranks("vllm/vllm-openai:v0.11.0", args);
     let sglang = |args: &[&str]| ranks("lmsysorg/sglang:v0.5.2", args);
     assert_eq!(vllm(&[]), Some((1, 1, false)));
+    // The stages of a model have devices of their own.
+    assert_eq!(vllm(&["--omni"]), None);
     assert_eq!(vllm(&["-tp", "4", "-pp=2"]), Some((8, 8, false)));
     assert_eq!(vllm(&["-tp", "2", "-dp", "4"]), Some((8, 2, false)));
     assert_eq!(vllm(&["-tp", "2", "-dp", "16", "-dpl", "4"]), Some((8, 2, false)));
