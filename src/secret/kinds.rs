@@ -99,6 +99,10 @@ const KINDS: &[Kind] = &[
             "AWS_ACCESS_KEY_ID=abc",
             "TOKEN_URL=https://issuer.example/token",
             "ENABLE_AUTH=oidc",
+            "MLFLOW_TRACKING_AUTH=kubernetes-namespaced",
+            "JWT_ISSUER=https://issuer.example",
+            "JWT_AUDIENCE=flowise",
+            "NODE_LABEL_KEY=passed",
             "IMAGE_PULL_SECRET=registry",
             "HF_TOKEN=$(OTHER)",
         ],
@@ -206,7 +210,11 @@ const KINDS: &[Kind] = &[
             "Cookie: sid=@@",
             "curl -u me:@@ https://x",
         ],
-        shown: &["Basic authentication is off", "docker run --user 1000:1000 x"],
+        shown: &[
+            "Basic authentication is off",
+            "route_prefix: /basic\nruntime_env: a",
+            "docker run --user 1000:1000 x",
+        ],
     },
     Kind {
         name: "Addresses",

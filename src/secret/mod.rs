@@ -16,14 +16,20 @@ fn is_key_of_secret(map: &Map) -> bool {
 }
 
 /// Whether a field has the name of a key of a Secret, as values of charts have it beside the name of that
-/// Secret: `existingSecret`, or `masterkeySecretName` beside `masterkeySecretKey`.
+/// Secret: `existingSecret`, `masterkeySecretName` beside `masterkeySecretKey`, or `apiKeySecret` beside
+/// `apiKeySecretKey`.
 fn names_key_of_secret(map: &Map, key: &str) -> bool {
-    let is_key = key.ends_with("Key") && (key.starts_with("secret") || key.contains("Secret"));
+    let Some(of) = key.strip_suffix("Key") else { return false };
+    let of_secret = of.starts_with("secret") || of.contains("Secret");
+    // Each of these is an entry of the Secret of an account.
+    let of_account = ["user", "username", "password"].contains(&of.to_ascii_lowercase().as_str());
     let names = |entry: &Entry| {
-        let is_name = entry.key.starts_with("existingSecret") || entry.key.ends_with("SecretName");
+        let is_existing = entry.key.starts_with("existingSecret");
+        let is_name = is_existing
+            || (of_secret && (entry.key.ends_with("SecretName") || entry.key.as_str() == of));
         is_name && entry.node.as_str().is_some_and(|name| !name.is_empty())
     };
-    is_key && map.iter().any(names)
+    (of_secret || of_account) && map.iter().any(names)
 }
 
 #[cfg(test)]
@@ -317,6 +323,10 @@ mod tests {
             (
                 "{valuesFrom: [{kind: Secret, name: s, valuesKey: API_KEY, targetPath: auth.apiKey}], sp: {headersToExtAuth: [cookie]}, args: [--auth, password]}",
                 r#"{"valuesFrom":[{"kind":"Secret","name":"s","valuesKey":"API_KEY","targetPath":"auth.apiKey"}],"sp":{"headersToExtAuth":["cookie"]},"args":["--auth","password"]}"#,
+            ),
+            (
+                "{model: {apiKeySecret: s, apiKeySecretKey: api-key}, grafana: {existingSecret: s, userKey: user, apiKey: abc}, pushover: {userKey: abc}}",
+                r#"{"model":{"apiKeySecret":"s","apiKeySecretKey":"api-key"},"grafana":{"existingSecret":"s","userKey":"user","apiKey":"•••"},"pushover":{"userKey":"•••"}}"#,
             ),
             (
                 "{masterkeySecretName: s, masterkeySecretKey: masterkey, own: {masterkeySecretKey: abc}, oidc: {existingSecret: s, secretKey: client-secret, password: abc}, none: {existingSecret: '', secretKey: abc}, secretKeys: {adminSecretKey: admin}}",

@@ -19,7 +19,7 @@ pub enum Doubt {
 }
 
 /// Values of names that end with `auth`, and are none.
-const MODES: [&str; 25] = [
+const MODES: [&str; 27] = [
     "anonymous",
     "auto",
     "basic",
@@ -32,6 +32,8 @@ const MODES: [&str; 25] = [
     "jwt",
     "kerberos",
     "key",
+    "kubernetes",
+    "kubernetes-namespaced",
     "ldap",
     "mtls",
     "no",
@@ -152,8 +154,9 @@ const OF_TEXT: [&str; 16] = [
     "think", "unk", "batched", "total",
 ];
 /// Last words of names that describe a secret and do not hold it.
-const DESCRIBING: [&str; 32] = [
+const DESCRIBING: [&str; 34] = [
     "algorithm",
+    "audience",
     "class",
     "count",
     "enabled",
@@ -163,6 +166,7 @@ const DESCRIBING: [&str; 32] = [
     "format",
     "host",
     "id",
+    "issuer",
     "length",
     "limit",
     "location",
@@ -188,6 +192,9 @@ const DESCRIBING: [&str; 32] = [
 ];
 /// The same for files, which hold one.
 const FILES: [&str; 4] = ["dir", "directory", "file", "path"];
+/// Words before `key` that make it the name of something, and a public key, which is meant to be
+/// known.
+const KNOWN_KEYS: [&str; 6] = ["annotation", "label", "public", "taint", "toleration", "topology"];
 
 /// Whether the value of a variable, a flag, a header or an annotation is a secret: a word of its
 /// name says so, and the last word does not describe it.
@@ -239,9 +246,8 @@ fn by_words(name: &str) -> Option<Doubt> {
     }
     let any = |words: &[&str]| {
         (0..words.len()).any(|at| {
-            // A public key is meant to be known.
-            let is_public = at > 0 && words[at - 1] == "public";
-            is_secret(words, at) || (words[at] == "key" && !is_public)
+            let is_known = at > 0 && KNOWN_KEYS.contains(&words[at - 1]);
+            is_secret(words, at) || (words[at] == "key" && !is_known)
         })
     };
     if FILES.contains(last) {

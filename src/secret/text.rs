@@ -230,6 +230,10 @@ fn credentials(text: &Searched<'_>, word: &Range<usize>) -> Option<Range<usize>>
     let before = || &text[..word.start];
     if name.eq_ignore_ascii_case("bearer") || name.eq_ignore_ascii_case("basic") {
         let value = behind()?;
+        // Of a header both are in one line; at its end the word is that of a path or a sentence.
+        if text[word.end..value.start].contains('\n') {
+            return None;
+        }
         let message = &text[value.clone()];
         // Not a sentence: `Basic authentication`.
         let is_word = message.bytes().all(|byte| byte.is_ascii_lowercase());
