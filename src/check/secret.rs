@@ -66,7 +66,15 @@ impl<'a> At<'a> {
                 for (index, item) in items.iter().enumerate() {
                     let before = index.checked_sub(1).and_then(|index| items[index].as_str());
                     // `--token abc` is two elements, `--token=abc` is one.
-                    let is_flag = |text: &&str| text.starts_with('-');
+                    // A shell takes a script behind `-c`, `-ec` or `-lc`, and that is no name.
+                    let is_shell = |text: &str| {
+                        text.strip_prefix('-').is_some_and(|letters| {
+                            letters.ends_with('c')
+                                && letters.len() <= 4
+                                && !letters.starts_with('-')
+                        })
+                    };
+                    let is_flag = |text: &&str| text.starts_with('-') && !is_shell(text);
                     let flag = item.as_str().filter(is_flag).or(before.filter(is_flag));
                     // The rest of a flag is its value.
                     let name = flag.and_then(|flag| flag.split(['=', ':', ' ']).next());
@@ -200,6 +208,7 @@ mod tests {
             ("runner: {env: [{name: A, value: 'Authorization: Bearer abc1234'}]}", true),
             ("runner: {env: [{name: A, value: 'https://host/x?token=$(T)'}]}", false),
             ("runner: {command: [sh, -c, 'run --password abc']}", true),
+            ("runner: {command: [bash, -ec, 'run --password abc']}", true),
             ("runner: {env: [{name: RAY_AUTH, value: token}]}", false),
             ("runner: {args: [--api-key, $(KEY)]}", false),
             ("runner: {args: [--api-key, --tp=1]}", false),
@@ -239,5 +248,20 @@ mod tests {
             let text = runtime("a", &format!("  engineConfig: {{{spec}}}\n"));
             assert_eq!(codes(&run(&text, Documented)).contains(&"inline-secret"), found, "{spec}");
         }
+    }
+
+    #[test]
+    fn a_script_is_named_by_its_field() {
+        let text = runtime(
+            "a",
+            "  engineConfig: {runner: {command: [bash, -ec, 'run --password abc']}}\n",
+        );
+        let found = run(&text, Documented);
+        let message = |finding: &crate::diag::Diagnostic| finding.message.clone();
+        let secret = found.iter().find(|finding| finding.code.as_str() == "inline-secret");
+        assert_eq!(
+            secret.map(message).as_deref(),
+            Some("the value of `command` is written in the file")
+        );
     }
 }

@@ -15,6 +15,7 @@ use crate::pipeline::{Costs, Planned, PlannedComponent, Unplanned};
 use crate::quantity::{Count, ParamCount};
 use crate::source::SourceMap;
 use indexmap::IndexMap;
+use std::collections::HashSet;
 use unicode_width::UnicodeWidthStr;
 
 /// Narrower terminals show a block per service, and so do those that no table fits.
@@ -431,7 +432,10 @@ impl<'a> Plan<'a> {
 
     fn notices(&self, shown: &[&Planned<'_>]) -> impl Iterator<Item = String> {
         let differences = std::iter::once_with(|| differences(self.planned)).flatten();
-        shown.iter().flat_map(|planned| notices(planned)).chain(differences)
+        // Variants of one service have the same lines.
+        let mut seen = HashSet::new();
+        let each = shown.iter().flat_map(|planned| notices(planned));
+        each.filter(move |line| seen.insert(line.clone())).chain(differences)
     }
 }
 

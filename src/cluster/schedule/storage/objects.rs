@@ -144,9 +144,10 @@ impl StorageClass {
         }
     }
 
-    /// Whether volumes of the class are made when they are claimed.
+    /// Whether volumes of the class are made when they are claimed. A class without a provisioner is a
+    /// patch of one that is in the cluster, such as one that makes it the default: no server has one.
     pub(super) fn provisions(&self) -> bool {
-        !self.provisioner.is_empty() && self.provisioner != "kubernetes.io/no-provisioner"
+        self.provisioner != "kubernetes.io/no-provisioner"
     }
 
     pub(super) fn allows(&self, machine: &Machine) -> bool {

@@ -566,7 +566,10 @@ fn a_claim_of_manifests_gets_its_volume() {
         )
     };
     let of_class = with_claim(&claim(", namespace: ml", ", storageClassName: fast"));
-    for ran in [with_claim(&claim(", namespace: ml", "")), of_class] {
+    // Such a manifest makes the class of a cluster the default.
+    let patch = "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: fast, annotations: {storageclass.kubernetes.io/is-default-class: 'true'}}\n";
+    let patched = with_claim(&(claim(", namespace: ml", "") + patch));
+    for ran in [with_claim(&claim(", namespace: ml", "")), of_class, patched] {
         assert_eq!(ran.code, 0, "{}", ran.out);
     }
     // Another author, or the directory that it is applied from, may give it the namespace.
