@@ -91,6 +91,8 @@ pub enum Place {
     Plain,
     /// In annotations or labels, whose names are free.
     Tags,
+    /// A Secret, or a list of them, of whatever kind it says it is.
+    Secret,
     /// In a Secret, and nothing that identifies it: everything is hidden.
     Data,
     /// Under a name of a secret: numbers and texts are hidden, as far as the name is sure.
@@ -156,6 +158,11 @@ impl Place {
         match (self, segment, &node.value) {
             // Nothing below leaves a Secret, not even a list or a map in it.
             (Self::Data, ..) => Self::Data,
+            (Self::Secret, Segment::Field(key), Value::Map(_))
+                if !IDENTITY.contains(&key.as_str()) =>
+            {
+                Self::Data
+            }
             (_, Segment::Field(key), Value::Map(map)) => self.of_field(map, key),
             (_, Segment::Index(index), Value::List(items)) => {
                 // A list hands on the place of its name: each item of `tokens` is one.
@@ -191,6 +198,12 @@ impl Place {
             _ if self == Self::Tags => names::of_variable(key.rsplit('/').next().unwrap_or(key)),
             _ => names::of_field(key),
         };
+        // Items of a typed list need no kind.
+        if key == "items"
+            && text("kind").is_some_and(|kind| kind.eq_ignore_ascii_case("secretlist"))
+        {
+            return Self::Secret;
+        }
         // Asked last, since it looks at all fields, and first in rank, since it hides the most.
         if !IDENTITY.contains(&key) && is_secret() {
             Self::Data

@@ -3,8 +3,10 @@
 use super::text::{may_hold, redacted, replaced, secrets, sentence};
 use super::{MASK, Place};
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::source::long_list::{self, LongList};
 use crate::source::{SourceId, SourceKind, SourceMap, Span, definition_head};
 use crate::yaml::{Limits, Node, Part, Value, parse, split};
+use rayon::prelude::*;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -21,10 +23,34 @@ pub fn in_text(text: &str) -> Vec<Range<usize>> {
     for part in split(id, text).value {
         // Schemas hold no values; those of a repository are long.
         if definition_head(&text[part.range.clone()]).is_none() {
-            in_document(id, text, part, &mut found);
+            match long_items(text, &part) {
+                Some(list) => in_items(id, text, &list, &mut found),
+                None => in_document(id, text, part, Place::default(), &mut found),
+            }
         }
     }
     in_lines(text, found)
+}
+
+/// The items of the dump of a cluster, which is longer than a document may be.
+fn long_items(text: &str, part: &Part) -> Option<LongList> {
+    let is_long = part.range.len() as u64 > Limits::default().document_size;
+    is_long.then(|| long_list::items(text, part.range.clone())).flatten()
+}
+
+fn in_items(id: SourceId, text: &str, list: &LongList, found: &mut Vec<Range<usize>>) {
+    let is_secrets = list.typed.as_ref().is_some_and(|(_, kind)| kind == "Secret");
+    let place = if is_secrets { Place::Secret } else { Place::default() };
+    let one = |item: &Range<usize>| {
+        let mut found = Vec::new();
+        if is_secrets || may_hold(&text[item.clone()]) {
+            let part = Part { json: list.json, ..Part::from(item.clone()) };
+            in_document(id, text, part, place, &mut found);
+        }
+        found
+    };
+    let all: Vec<Vec<Range<usize>>> = list.items.par_iter().map(one).collect();
+    found.extend(all.into_iter().flatten());
 }
 
 /// A text with [`MASK`] for each of its secrets. Lines keep their numbers.
@@ -182,11 +208,17 @@ fn hide(sentence: &mut String, secret: &str) {
 }
 
 /// The secrets of one document. What cannot be read as a whole is searched as text, too.
-fn in_document(source: SourceId, text: &str, part: Part, found: &mut Vec<Range<usize>>) {
+fn in_document(
+    source: SourceId,
+    text: &str,
+    part: Part,
+    place: Place,
+    found: &mut Vec<Range<usize>>,
+) {
     let range = part.range.clone();
     let checked = parse(source, text, part, &Limits::default());
     if let Some(node) = &checked.value
-        && let Some(shown) = Place::default().masked(node)
+        && let Some(shown) = place.masked(node)
     {
         differences(node, &shown, text, found);
     }
@@ -262,7 +294,7 @@ pub(super) fn is_secret_document(text: &str) -> bool {
         rest.strip_prefix(':').is_some_and(|rest| {
             let value = rest.trim_start_matches([' ', '"', '\'', '\\']);
             let kind = value.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-            kind.eq_ignore_ascii_case("secret") || kind.eq_ignore_ascii_case("secrets")
+            ["secret", "secrets", "secretlist"].iter().any(|one| kind.eq_ignore_ascii_case(one))
         })
     })
 }
@@ -314,6 +346,30 @@ fn in_lines(text: &str, mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
 mod tests {
     use super::*;
     use crate::source::Source;
+
+    #[test]
+    fn items_of_a_list_of_secrets_need_no_kind() {
+        let list = "apiVersion: v1\nkind: SecretList\nitems:\n- metadata:\n    name: a\n  data:\n    word: c3VwZXI=\n";
+        let shown = masked(list);
+        assert!(!shown.contains("c3VwZXI=") && shown.contains("name: a"), "{shown}");
+        let broken = format!("{list}  x: [\n");
+        assert!(!masked(&broken).contains("c3VwZXI="), "a list that cannot be read");
+    }
+
+    #[test]
+    fn a_list_that_is_longer_than_a_document_is_searched_by_its_items() {
+        let config = r#"{"kind":"ConfigMap","data":{"a":"b","password":"bGl0dGxl"}}"#;
+        let secret = r#"{"metadata":{"name":"n"},"data":{"word":"c3VwZXI="}}"#;
+        for (kind, hidden) in [("List", "bGl0dGxl"), ("SecretList", "c3VwZXI=")] {
+            let text =
+                format!(r#"{{"apiVersion":"v1","kind":"{kind}","items":[{config},{secret}]}}"#);
+            let list = long_list::items(&text, 0..text.len()).expect("a list");
+            let mut found = Vec::new();
+            in_items(SourceId(0), &text, &list, &mut found);
+            let shown = replaced(&text, in_lines(&text, found));
+            assert!(!shown.contains(hidden) && shown.contains(r#""name":"n""#), "{shown}");
+        }
+    }
 
     #[test]
     fn a_value_that_is_written_with_escapes_is_not_quoted() {

@@ -2,7 +2,7 @@
 //!
 //! In: a source and how it was named. Out: its objects, and a finding for whatever is none.
 
-use super::long_list::{self, LongList};
+use super::long_list;
 use crate::api::Template;
 use crate::diag::{Checked, Code, Diagnostic, Severity, nearest, quoted};
 use crate::load::documents::Document;
@@ -19,6 +19,7 @@ use crate::load::openshift;
 use crate::load::placeholders::{self, Placeholder};
 use crate::load::verbatim::{self, Item};
 use crate::load::ytt;
+use crate::source::long_list::{LongList, items};
 use crate::source::{Source, SourceId, SourceKind, Span};
 use crate::yaml::{Limits, Node, Origin, Part, parse, split};
 use ecow::EcoString;
@@ -364,7 +365,7 @@ impl<'a> Reading<'a> {
     fn parts(&mut self, text: &str) -> (Vec<Part>, Vec<Items>) {
         let most = self.limits.document_size;
         let is_long = |part: &Part| part.range.len() as u64 > most;
-        let list = |part: &Part| is_long(part).then(|| long_list::items(text, part)).flatten();
+        let list = |part: &Part| is_long(part).then(|| items(text, part.range.clone())).flatten();
         // A dump is one List, and is not passed over once more to be split.
         let whole = Part::from(0..text.len());
         let one = text.starts_with('{').then(|| list(&whole)).flatten();
@@ -381,8 +382,10 @@ impl<'a> Reading<'a> {
         let (mut all, mut lists) = (Vec::new(), Vec::new());
         for (part, list) in found {
             let is_list = list.is_some();
-            let LongList { items, typed } =
-                list.unwrap_or_else(|| LongList { items: vec![part], typed: None });
+            let (items, typed) = match list {
+                Some(list) => (long_list::parts(text, &list), list.typed),
+                None => (vec![part], None),
+            };
             // An item alone may be too long as well, and the others are read all the same.
             let (long, short): (Vec<Part>, Vec<Part>) = items.into_iter().partition(is_long);
             if is_list {

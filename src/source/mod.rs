@@ -4,6 +4,8 @@
 //! and, for output, [`Location`]s (line and column). This module must not open files and does not
 //! depend on YAML.
 
+pub(crate) mod long_list;
+
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::Deref;
