@@ -81,6 +81,8 @@ pub struct Capacity {
     pub displaced: Vec<Waits>,
     /// Pods of the new state that are not judged, and that were judged or not there before.
     pub not_judged: Vec<NotJudged>,
+    /// How many restarts of services are among those that are not judged.
+    pub open_restarts: usize,
     /// Whether restarts were simulated, all at once.
     pub restarts: bool,
     /// How each workload that no operator writes, and that changes, ends.
@@ -157,7 +159,7 @@ pub(super) fn capacity(
     let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
     // Changed workloads that no operator writes are in no group.
     let restarts = restarts || changes_workloads(before, after, settings);
-    let Restarted { stuck, order, mut displaced, workloads } = if restarts {
+    let Restarted { stuck, order, mut displaced, workloads, unjudged } = if restarts {
         self::restarted(before, after, settings)
     } else {
         Restarted { stuck: Some(Vec::new()), ..Restarted::default() }
@@ -176,7 +178,8 @@ pub(super) fn capacity(
             placed.not_judged.iter().filter(is_new).cloned().collect()
         },
     );
-    for one in workloads.iter().filter_map(ChangedWorkload::not_judged) {
+    let open_restarts = unjudged.len();
+    for one in workloads.iter().filter_map(ChangedWorkload::not_judged).chain(unjudged) {
         // The placement may have said it of the pods already.
         if not_judged.iter().all(|other: &NotJudged| other.message != one.message) {
             not_judged.push(one);
@@ -187,6 +190,7 @@ pub(super) fn capacity(
         order,
         servings: Pair { from: earlier.map(servings).unwrap_or_default(), to: servings(&placed) },
         not_judged,
+        open_restarts,
         workloads,
         before: earlier.map(room),
         after: room(&placed),
@@ -264,6 +268,8 @@ struct Restarted {
     order: Vec<EcoString>,
     displaced: Vec<Waits>,
     workloads: Vec<ChangedWorkload>,
+    /// Services whose restarts are not judged.
+    unjudged: Vec<NotJudged>,
 }
 
 impl Capacity {
@@ -343,6 +349,7 @@ fn restarted(before: &State<'_>, after: &State<'_>, settings: Settings<'_>) -> R
     };
     let mut found = Vec::new();
     let mut workloads = Vec::new();
+    let mut unjudged = Vec::new();
     let updates = services.chain(servings).chain(plain);
     for (at, (service, is_update)) in rolled.iter().zip(updates).enumerate() {
         let stuck = service
@@ -350,6 +357,16 @@ fn restarted(before: &State<'_>, after: &State<'_>, settings: Settings<'_>) -> R
             .iter()
             .filter(|component| component.end == RollEnd::Stuck && is_update);
         found.extend(stuck.map(|component| waits(service, component)));
+        // Those of workloads that no operator writes are named with them.
+        let open = service.components.iter().filter(|component| {
+            component.end == RollEnd::NotJudged && is_update && at < first_plain
+        });
+        unjudged.extend(open.map(|component| NotJudged {
+            what: eco_format!("{} {}", service.full_name(), component.component),
+            pods: None,
+            message:
+                component.stuck.as_ref().map(|stuck| stuck.message.clone()).unwrap_or_default(),
+        }));
         let changed = service.components.iter().filter(|component| component.end.is_change());
         workloads.extend(changed.filter(|_| at >= first_plain).map(|component| ChangedWorkload {
             workload: name(service),
@@ -367,6 +384,7 @@ fn restarted(before: &State<'_>, after: &State<'_>, settings: Settings<'_>) -> R
         order: order.into_iter().map(|(_, name)| name).collect(),
         displaced: displaced.collect(),
         workloads,
+        unjudged,
     }
 }
 

@@ -4,9 +4,11 @@ use super::outcome::{ComponentRollout, RollEnd, RollStage, Stuck};
 use super::stages::{Watched, node_of};
 use super::track::{Begins, Kind, Part, Placed, Track};
 use crate::cluster::schedule::PodId;
+use crate::pipeline::together::attached::{ClaimName, OneNode, claims};
 use crate::quantity::Rounding;
 use crate::rollout::{End, PodPhase, StageOf, Strategy, WorkloadId, World};
 use ecow::{EcoString, eco_format};
+use std::collections::BTreeSet;
 
 /// The reported outcome of a track.
 pub(super) fn outcome(
@@ -94,6 +96,24 @@ pub(super) fn outcome(
         stuck,
         fix: Vec::new(),
     }
+}
+
+/// Whether an update completes is not known where its pods use a volume that only one node at a time can
+/// have, from several nodes.
+pub(super) fn wait_for_volume(
+    track: &Track,
+    rollout: &mut ComponentRollout,
+    moved: &BTreeSet<ClaimName>,
+    one_node: &OneNode,
+) {
+    if !matches!(rollout.end, RollEnd::Complete | RollEnd::Depends) {
+        return;
+    }
+    let templates = track.after.iter().flat_map(Kind::templates);
+    let mut used = templates.flat_map(|template| claims(template));
+    let Some(claim) = used.find(|claim| moved.contains(claim)) else { return };
+    rollout.end = RollEnd::NotJudged;
+    rollout.stuck = Some(Stuck { pod: track.name.clone(), message: one_node.message(&claim) });
 }
 
 /// Whether all pods that a paused Deployment wants are ready and of its version.

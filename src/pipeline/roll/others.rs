@@ -12,7 +12,7 @@ use super::{Ground, ServiceRollout};
 use crate::api::Api;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{self, Other, Slot, Slots};
-use crate::cluster::schedule::{PodId, PodState};
+use crate::cluster::schedule::{PodId, PodState, PodTemplate};
 use crate::pipeline::built::gpus;
 use crate::pipeline::running::{Creator, OwnerName};
 use crate::pipeline::together::adopted::Jobs;
@@ -59,15 +59,20 @@ pub(super) fn evicts_below(tracks: &[Track]) -> Option<i32> {
 }
 
 impl Kind {
-    fn evicts_below(&self) -> Option<i32> {
-        let pods = match self {
+    /// The templates of its pods.
+    pub(super) fn templates(&self) -> Vec<&Arc<PodTemplate>> {
+        match self {
             Self::Deployment(spec) | Self::Knative(spec) => vec![&spec.revision.pod],
             Self::Groups(spec) => vec![&spec.revision.leader, &spec.revision.worker],
             Self::Stateful(spec) => vec![spec.pod()],
             Self::Daemons(spec) => vec![&spec.pod],
             Self::Serving(kind) => kind.pods().collect(),
             Self::Ray | Self::Refused(_) => Vec::new(),
-        };
+        }
+    }
+
+    fn evicts_below(&self) -> Option<i32> {
+        let pods = self.templates();
         pods.into_iter().filter(|pod| !pod.never_preempts).map(|pod| pod.priority).max()
     }
 }

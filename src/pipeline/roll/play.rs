@@ -11,6 +11,7 @@ use crate::api::serving_names;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{Replica, Slot, Slots, Workload};
 use crate::cluster::schedule::{First, NodeId, PodId, TemplateId};
+use crate::pipeline::together::attached::OneNode;
 use crate::pipeline::together::settled::Workloads;
 use crate::rollout::{
     DeploymentSpec, GroupRevision, Revision, StageOf, Start, Strategy, WorkloadId, World,
@@ -51,6 +52,14 @@ pub(super) fn play(
     if choices.pods {
         world.delete_oldest();
     }
+    let one_node = OneNode::of(&ground.world.catalog);
+    let contested = |world: &World| match one_node.is_empty() {
+        true => BTreeSet::new(),
+        false => one_node.contested(world.scheduler(), world.present()),
+    };
+    // What is on several nodes already can be there.
+    let shared = contested(&world);
+    let mut moved = BTreeSet::new();
     // Ties of the state before are no choice of the change.
     let ties = world.scheduler().ties();
     for pod in leaving {
@@ -107,6 +116,7 @@ pub(super) fn play(
         for ((track, placed), watched) in tracks.iter().zip(&placed).zip(&mut watched) {
             watched.see(stages::stage(&world, track, placed, &mut devices));
         }
+        moved.append(&mut contested(&world));
         if world.is_quiet() {
             break;
         }
@@ -116,6 +126,10 @@ pub(super) fn play(
     let all = tracks.iter().zip(placed).zip(watched);
     let ends = all.map(|((track, placed), watched)| end::outcome(&world, track, &placed, watched));
     let mut rollouts: Vec<ComponentRollout> = ends.collect();
+    moved.retain(|claim| !shared.contains(claim));
+    for (track, rollout) in tracks.iter().zip(&mut rollouts) {
+        end::wait_for_volume(track, rollout, &moved, &one_node);
+    }
     let mut displaced = others::displaced(&world, &kept);
     let new = others::unplaced(&world, ground, &arrived);
     let others = others::waiting(&world, &kept);

@@ -7,6 +7,7 @@
 pub(crate) mod adopted;
 pub(crate) mod answer;
 pub(crate) mod assumed;
+pub(in crate::pipeline) mod attached;
 pub(crate) mod claims;
 mod contested;
 mod held;

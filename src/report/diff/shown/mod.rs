@@ -186,7 +186,7 @@ fn once<'a>(reported: &mut Vec<&'a str>, message: &'a str) -> Cow<'a, str> {
 /// The effect of the change on the capacity of the nodes. Of services that are newly `broken` the pods
 /// that run stay and are not counted, so that nothing is confirmed then.
 fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, summary: &Summary) -> Vec<Cell> {
-    let (refused, services) = (summary.broken, summary.restarts > 0);
+    let refused = summary.broken;
     let mut out: Vec<Cell> = Vec::new();
     let (confirmed, but) = match refused {
         0 if capacity.after.verdict == "unknown" => {
@@ -279,8 +279,10 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, summary: &Summary
     } else if capacity.restarts {
         // Those of which something is open have lines of their own.
         let open = capacity.changed_workloads().filter(|changed| is_open(changed)).count();
+        let open = open + capacity.open_restarts;
         let all = if open == 0 { "all" } else { "all other" };
-        let confirms = open == 0 || open < capacity.changed_workloads().count() || services;
+        let all_restarts = capacity.changed_workloads().count() + summary.restarts;
+        let confirms = open == 0 || open < all_restarts;
         if confirms {
             out.push(Cell::marked(
                 confirmed,
