@@ -260,7 +260,14 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 fn bases(args: &Args) -> Result<Vec<String>, Box<Diagnostic>> {
     if args.base.is_empty() && args.to_release.is_none() {
         let paths = [&args.input.files[..], &args.input.kustomize].concat();
-        load::merge_base(&paths).map(|commit| vec![commit])
+        load::merge_base(&paths).map(|commit| vec![commit]).map_err(|mut finding| {
+            // `kubectl diff` and `diff` take what they compare with as arguments.
+            if let Some(path) = args.services.iter().find(|named| Path::new(named).exists()) {
+                finding.help =
+                    Some(format!("to compare with `{path}`, name it: `--base {}`", quoted(path)));
+            }
+            finding
+        })
     } else {
         Ok(args.base.clone())
     }
@@ -506,5 +513,13 @@ mod tests {
         ] {
             assert_ne!(statement(&one), statement(&other));
         }
+    }
+
+    #[test]
+    fn a_path_in_the_place_of_a_service_is_a_base() {
+        let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+        let ran = crate::testing::ome_on("diff {a.yaml} -f {.}", &[("a.yaml", map)]);
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        assert!(ran.err.contains("/a.yaml`, name it: `--base "), "{}", ran.err);
     }
 }

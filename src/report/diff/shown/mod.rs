@@ -413,8 +413,11 @@ fn headline(view: &View<'_>) -> String {
     if summary.left_behind > 0 {
         parts.push(format!("{} left behind", plural(summary.left_behind, "object")));
     }
-    parts.push(gpus(&summary.gpus));
-    parts.extend(dollars(&summary.costs));
+    // The devices are those of services: where there is none, workloads may request some still.
+    if summary.services > 0 {
+        parts.push(gpus(&summary.gpus));
+        parts.extend(dollars(&summary.costs));
+    }
     format!("Plan: {}", parts.join(", "))
 }
 
