@@ -68,12 +68,18 @@ impl Kept {
         self.members.iter().all(is_ready)
     }
 
+    /// Its members without a pod that stays.
+    pub(super) fn lost<'a>(&'a self, pods: &'a Pods) -> impl Iterator<Item = usize> + 'a {
+        let phase = |pod: &KeptPod| pod.pod.map_or(PodPhase::Gone, |pod| pods.phase(pod));
+        let is_lost = move |at: &usize| {
+            matches!(phase(&self.members[*at]), PodPhase::Gone | PodPhase::Terminating)
+        };
+        (0..self.members.len()).filter(is_lost)
+    }
+
     /// Runs the controller once; returns the members with a new pod, and whether anything changed.
     pub(super) fn sync(&mut self, pods: &mut Pods) -> (Vec<PodId>, bool) {
-        let phase = |pod: &KeptPod| pod.pod.map_or(PodPhase::Gone, |pod| pods.phase(pod));
-        let is_lost = |pod: &KeptPod| matches!(phase(pod), PodPhase::Gone | PodPhase::Terminating);
-        let lost: Vec<usize> =
-            (0..self.members.len()).filter(|at| is_lost(&self.members[*at])).collect();
+        let lost: Vec<usize> = self.lost(pods).collect();
         if lost.is_empty() {
             return (Vec::new(), false);
         }

@@ -65,6 +65,10 @@ pub struct World {
     pub(super) workloads: Vec<Workload>,
     /// The workload and member of each pod that is created again as it was.
     pub(super) kept: HashMap<PodId, (WorkloadId, usize)>,
+    /// The workloads of them that lack a pod, by index: the others have nothing to do.
+    awake: BTreeSet<usize>,
+    /// How many of the deleted pods were looked at for this.
+    seen: usize,
     /// Pods that nobody evicts.
     pub(super) fixed: BTreeSet<PodId>,
 }
@@ -82,7 +86,14 @@ impl World {
         for pod in pods.all() {
             pods.scheduler.set_ready(pod, true);
         }
-        Self { pods, workloads: Vec::new(), kept: HashMap::new(), fixed: BTreeSet::new() }
+        Self {
+            pods,
+            workloads: Vec::new(),
+            kept: HashMap::new(),
+            awake: BTreeSet::new(),
+            seen: 0,
+            fixed: BTreeSet::new(),
+        }
     }
 
     /// Returns the scheduler of the cluster.
@@ -250,6 +261,7 @@ impl World {
         let id = WorkloadId(self.workloads.len());
         let pods = members.iter().enumerate();
         self.kept.extend(pods.filter_map(|(at, pod)| Some((pod.pod?, (id, at)))));
+        self.awake.insert(id.0);
         self.push(Workload::Kept(Box::new(Kept::new(members, keeping))))
     }
 
@@ -493,10 +505,18 @@ impl World {
             // Before the controllers: they see pods as the scheduler left them.
             self.pods.scheduler.schedule_with(ties);
             let mut changed = self.pods.scheduler.bind_claims();
+            let deleted = self.pods.scheduler.deleted();
+            let owners = deleted[self.seen..].iter().filter_map(|pod| self.kept.get(pod));
+            self.awake.extend(owners.map(|(workload, _)| workload.0));
+            self.seen = deleted.len();
             for (at, workload) in self.workloads.iter_mut().enumerate() {
                 changed |= match workload {
+                    Workload::Kept(_) if !self.awake.contains(&at) => false,
                     Workload::Kept(kept) => {
                         let (created, changed) = kept.sync(&mut self.pods);
+                        if kept.lost(&self.pods).next().is_none() {
+                            self.awake.remove(&at);
+                        }
                         for pod in created {
                             let member =
                                 kept.members.iter().position(|kept_pod| kept_pod.pod == Some(pod));

@@ -128,6 +128,8 @@ pub struct Scheduler {
     pub(super) evictions: Vec<Eviction>,
     /// Pods that are being deleted and use their nodes.
     pub(super) terminating: BTreeSet<PodId>,
+    /// Pods that were deleted, in order.
+    pub(super) deleted: Vec<PodId>,
     pub(super) ties: usize,
     pub(super) preference: Preference,
     /// The last rejection of each class, of how many nodes and after which preemption: many pods
@@ -171,6 +173,7 @@ impl Scheduler {
             priorities: BTreeMap::new(),
             evictions: Vec::new(),
             terminating: BTreeSet::new(),
+            deleted: Vec::new(),
             ties: 0,
             preference: Preference::default(),
             last_rejections: HashMap::new(),
@@ -462,6 +465,7 @@ impl Scheduler {
                 self.set_ready(pod, false);
                 self.pods[pod.index()].state = PodState::Terminating(node);
                 self.terminating.insert(pod);
+                self.deleted.push(pod);
                 let labels = self.compiled(pod).labels;
                 self.index.change(labels, node, 0, -1);
                 self.budgets.change(&self.index, labels, -1, 0);
@@ -475,6 +479,7 @@ impl Scheduler {
                 }
                 self.pods[pod.index()].state = PodState::Gone;
                 self.pods[pod.index()].place = Place::Nowhere;
+                self.deleted.push(pod);
                 self.held.remove(&pod);
                 self.queue.unpark(pod);
                 self.release_nominated(pod);

@@ -80,6 +80,11 @@ impl Scheduler {
         self.terminating.iter().copied()
     }
 
+    /// Pods that were deleted, in order, each once; they may use their nodes still.
+    pub fn deleted(&self) -> &[PodId] {
+        &self.deleted
+    }
+
     /// Pods that were evicted, in order.
     pub fn evictions(&self) -> &[Eviction] {
         &self.evictions
