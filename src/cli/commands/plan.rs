@@ -548,14 +548,14 @@ const HIDDEN: usize = 5;
 /// For how many causes the nearest runtime is named.
 const CAUSES: usize = 20;
 
-/// The lines about what was not read: manifests that no kustomization lists, trees that were read
-/// file by file with the command that builds one, presets with the command that gets them, and the
 /// Number of LLMInferenceServices that are counted without shipped configurations.
 fn without_presets(found: &[Diagnostic]) -> usize {
     let of = found.iter().filter(|finding| finding.code == Code::PresetsNotRead);
     of.map(|finding| finding.objects.len().max(1)).sum()
 }
 
+/// The lines about what was not read: manifests that no kustomization lists, trees that were read
+/// file by file with the command that builds one, presets with the command that gets them, and the
 /// first assumption about what only the cluster knows.
 fn not_read(
     world: &World,
