@@ -10,6 +10,7 @@ pub(crate) mod assumed;
 pub(in crate::pipeline) mod attached;
 pub(crate) mod claims;
 mod contested;
+mod exclusive;
 mod held;
 pub(crate) mod loss;
 pub(crate) mod map;

@@ -2,6 +2,7 @@
 
 use super::attached;
 use super::claims::{self, Claim, Who};
+use super::exclusive;
 use super::held::{self, by_class, by_resource, held_by_others};
 use super::order::{self, Orders};
 use super::other_class::Scene;
@@ -93,6 +94,7 @@ pub(super) fn place<'a>(
     not_judged.extend(volcano_job::limited(catalog, &claims, &fleet));
     not_judged.extend(quota_status::beyond(catalog, &ground.templates, &placed, &demand.objects));
     not_judged.extend(attached::found(catalog, &placed));
+    not_judged.extend(exclusive::found(&placed, &claims, &fleet));
     not_judged.extend(not_admitted(&scene, planned));
     let unjudged = unjudged(&placed, &claims, &renewed, &fleet, &mut not_judged);
     not_judged.extend(named_nodes::refused(&placed, running, &fleet));

@@ -1,0 +1,84 @@
+//! Exclusive groups of LeaderWorkerSets: workers get the topology domain of their leader as a node selector
+//! once it has a node (pkg/controllers/pod_controller.go, `setNodeSelectorForWorkerPods`). A placement puts all
+//! pods of a group at once, so that workers in another domain say that they may have no room in it.
+
+use super::NotJudged;
+use super::claims::Claim;
+use crate::cluster::fleet::{Fleet, Placed, Slot};
+use crate::cluster::schedule::PodTemplate;
+use crate::quantity::Selector;
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
+
+/// The label by which the leader of an exclusive group keeps others out of its domain.
+const GROUP_KEY: &str = "leaderworkerset.sigs.k8s.io/group-key";
+
+/// The label of nodes with the domain that the pod of a leader reserves for its group.
+fn domain(leader: &PodTemplate) -> Option<&EcoString> {
+    let is_of_groups = |selector: &Selector| {
+        selector.requirements().iter().any(|requirement| requirement.key() == GROUP_KEY)
+    };
+    let mut terms = leader.affinity.iter();
+    let term = terms.find(|term| term.selector.as_ref().is_some_and(is_of_groups))?;
+    Some(&term.topology_key)
+}
+
+/// Groups with workers in another domain than their leader.
+pub(super) fn found(placed: &Placed, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged> {
+    let mut sums: BTreeMap<(EcoString, &EcoString), usize> = BTreeMap::new();
+    let all = claims.iter().zip(&fleet.workloads).zip(&placed.slots);
+    for ((claim, workload), slots) in all {
+        for (replica, slots) in workload.replicas.iter().zip(slots.iter()) {
+            let (Some(first), true) = (replica.pods.first(), slots.len() > 1) else { continue };
+            let Some(key) = domain(&workload.templates[*first]) else { continue };
+            let value = |slot: &Slot| {
+                let node = placed.node(*slot)?;
+                placed.scheduler.node(node).label(key)
+            };
+            let Some(leader) = slots.first().and_then(value) else { continue };
+            let outside =
+                slots.iter().filter_map(value).filter(|of_worker| *of_worker != leader).count();
+            if outside > 0 {
+                *sums.entry((claim.service.clone(), key)).or_default() += outside;
+            }
+        }
+    }
+    let line = |((what, key), pods): ((EcoString, &EcoString), usize)| NotJudged {
+        what,
+        pods: Some(pods),
+        message: eco_format!(
+            "exclusive topology: these workers get the `{key}` of their leader, which may have no room for them"
+        ),
+    };
+    sums.into_iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{gpu_node, plan};
+
+    #[test]
+    fn workers_in_another_domain_than_their_leader_are_not_judged() {
+        let set = |meta: &str| {
+            format!(
+                "---\napiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {{name: l, namespace: ml{meta}}}\nspec: {{replicas: 1, leaderWorkerTemplate: {{size: 2, workerTemplate: {{spec: {{containers: [{{name: c, image: x, resources: {{limits: {{nvidia.com/gpu: 3}}}}}}]}}}}}}}}\n"
+            )
+        };
+        let exclusive = ", annotations: {leaderworkerset.sigs.k8s.io/exclusive-topology: kubernetes.io/hostname}";
+        for (gpus, meta, verdict) in [
+            (4, exclusive, "unknown"),
+            (4, "", "fits"),
+            // One node has room for the group.
+            (6, exclusive, "fits"),
+        ] {
+            let nodes = if gpus == 6 {
+                gpu_node("n1", 6, "")
+            } else {
+                gpu_node("n1", gpus, "") + &gpu_node("n2", gpus, "")
+            };
+            let ran = plan(&(nodes + &set(meta)));
+            assert_eq!(ran.at("/placement/verdict"), verdict, "{gpus} {meta}: {}", ran.out);
+            assert_eq!(ran.code, 0, "{}", ran.out);
+        }
+    }
+}
