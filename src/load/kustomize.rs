@@ -11,7 +11,7 @@ use super::find::{Input, repository_root};
 use super::listed::{Listed, NAMES, plain};
 use crate::diag::{Code, Diagnostic, quoted};
 use crate::source::SourceId;
-use crate::yaml::{Limits, Node, parse, split};
+use crate::yaml::{Entry, Limits, Node, parse, split};
 use std::collections::{BTreeSet, HashSet};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -337,8 +337,10 @@ pub(super) fn set_aside<T: AsRef<str>>(
         let directory = plain(path.parent().unwrap_or(Path::new("")));
         let above = input.root.as_deref().unwrap_or(".");
         let shown = input.name.rsplit_once('/').map_or(above, |(directory, _)| directory);
+        let mut empty = false;
         for part in split(SourceId(0), text).value {
             let Some(node) = parse(SourceId(0), text, part, limits).value else { continue };
+            empty |= is_empty(&node);
             let aside: Vec<PathBuf> =
                 listed(&node).map(|name| plain(&directory.join(name))).collect();
             let paths: Vec<PathBuf> =
@@ -348,7 +350,7 @@ pub(super) fn set_aside<T: AsRef<str>>(
             no_objects.extend(aside);
         }
         // Context is not reported on, so that no overlay of it is built or noted.
-        if input.reported {
+        if input.reported && !empty {
             let (shown, root) = (Arc::from(shown), input.root.clone());
             trees.push(Overlay { directory, file: path.to_owned(), shown, root });
         }
@@ -413,6 +415,15 @@ pub fn why_not_built(finding: &Diagnostic) -> Option<&str> {
         .find_map(|name| message.strip_suffix(name))?
         .trim_end_matches([':', ' ']);
     (why != UNASKED).then_some(why)
+}
+
+/// Whether kustomize refuses to build a kustomization: nothing but its kind is set (kustomize,
+/// api/types/kustomization.go, `CheckEmpty`).
+fn is_empty(node: &Node) -> bool {
+    let is_set = |entry: &Entry| {
+        !matches!(entry.key.as_str(), "apiVersion" | "kind") && !entry.node.is_null()
+    };
+    node.as_map().is_some_and(|map| !map.iter().any(is_set))
 }
 
 /// Paths that a kustomization lists and that hold no objects.
@@ -491,6 +502,15 @@ mod tests {
             ]
         );
         assert_eq!(trees, ["r/over"]);
+    }
+
+    #[test]
+    fn a_kustomization_without_a_field_is_no_overlay() {
+        let empty =
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n";
+        let (files, trees) =
+            left(&[("a/kustomization.yaml", empty), ("b/kustomization.yaml", "resources: []\n")]);
+        assert_eq!((files.len(), trees), (2, vec!["b".to_owned()]));
     }
 
     #[cfg(unix)]

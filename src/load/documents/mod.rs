@@ -164,7 +164,7 @@ fn read_all(
         && found.diagnostics.is_empty()
     {
         let finding = Diagnostic::new(Code::NoFiles, "no file to read was found")
-            .help("name files or directories with `-f`, or standard input with `-f -`");
+            .help("name files or directories with `-f`, or standard input with `-f -`; a hidden directory, such as `.tekton`, is read if it is named");
         found.diagnostics.push(finding);
     }
     // With several files, or with context, a file can belong to another tool, as in hooks; a single
