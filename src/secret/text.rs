@@ -85,6 +85,10 @@ const SIGNING: [&str; 5] = ["sig", "signature", "key", "hmac", "code"];
 
 /// A text without the secrets in it: `--api-key=•••`, `"password": "•••"`, `https://me:•••@host`.
 pub fn redacted(text: &str) -> Cow<'_, str> {
+    // Most texts have no hint, and a search of their words costs more.
+    if !may_hold(text) {
+        return Cow::Borrowed(text);
+    }
     let found = secrets(text);
     if found.is_empty() {
         return Cow::Borrowed(text);
@@ -119,9 +123,33 @@ pub(super) fn replaced(text: &str, secrets: Vec<Range<usize>>) -> String {
 
 /// Hints of secrets in a text: words of names, beginnings of flags, and the character after a
 /// password in a URL.
-const HINTS: [&str; 21] = [
-    "token", "pass", "pwd", "secret", "key", "cred", "auth", "@", "bearer", "basic", "cookie",
-    "jwt", "eyj", "sig", "salt", "sas", "hook", "bot", "-u", "-p=", "licen",
+const HINTS: [&str; 26] = [
+    "token",
+    "pass",
+    "pwd",
+    "secret",
+    "key",
+    "cred",
+    "auth",
+    "@",
+    "bearer",
+    "basic",
+    "cookie",
+    "jwt",
+    "eyj",
+    "sig",
+    "salt",
+    "sas",
+    "hook",
+    "bot",
+    "-u",
+    "-p=",
+    "licen",
+    "hmac",
+    "code=",
+    "logic.azure.com",
+    "pagerduty.com",
+    "ifttt.com",
 ];
 
 /// A hint, or the beginning of a token.
