@@ -47,7 +47,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::operators::servings;
 pub use crate::pipeline::State;
 use crate::pipeline::render::{Renderer, WINDOW};
-use crate::pipeline::{At, ServingUpgrade, Upgrades};
+use crate::pipeline::{At, ServingUpgrade, Upgrades, come_and_go};
 use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;
 use crate::yaml::{FieldPath, Node};
@@ -295,6 +295,8 @@ pub struct Diff {
     /// The workloads that no operator writes and that change, if no node reports its resources; else
     /// they are in `capacity`.
     pub workloads: Vec<AlteredWorkload>,
+    /// How many workloads that no operator writes go, and how many come.
+    pub workloads_that_go_and_come: [usize; 2],
     /// The rules of an upgrade that change no objects.
     pub notes: Vec<Note>,
     /// Set if two releases of an operator are compared instead of two states of the input.
@@ -378,6 +380,7 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
     let is_upgrade = diff.between_releases.is_some();
     diff.capacity = capacity::capacity(before, after, settings, &diff.groups, is_upgrade);
     diff.workloads = capacity::altered(before, after, settings);
+    diff.workloads_that_go_and_come = come_and_go(before, after);
     let servings = diff.capacity.as_ref().map(|capacity| capacity.servings.clone());
     // Without a placement nothing differs, and both sides cost the same.
     let servings = servings.unwrap_or_else(|| capacity::unchanged(after, settings));

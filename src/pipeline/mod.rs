@@ -66,7 +66,7 @@ pub use render::{Rendered, Renderer};
 pub use roll::{
     AddedNodes, Amounts, Before, Changes, ComponentRollout, Fix, RollEnd, RollOptions, RollStage,
     ServiceChange, ServiceRollout, ServingChange, State, Stuck, Target, Trouble, Troubles,
-    WorkloadChange, altered, is_simulated, peak_gpus, roll,
+    WorkloadChange, altered, come_and_go, is_simulated, peak_gpus, roll,
 };
 
 pub use running::{OwnerName, RunningPod, RunningPods};

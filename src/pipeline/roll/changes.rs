@@ -6,7 +6,7 @@ use crate::pipeline::together::{counted_objects, workloads};
 use crate::workspace::World;
 use crate::yaml::Node;
 use ecow::EcoString;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The state before a change.
 #[derive(Clone, Copy, Debug)]
@@ -191,6 +191,16 @@ impl<'a> Changes<'a> {
 /// What a controller reads of an object: all but its status.
 fn fields(object: &Object) -> (Option<&Node>, [Option<&Node>; 2]) {
     (object.node.get("spec"), ["labels", "annotations"].map(|key| object.metadata(key)))
+}
+
+/// How many workloads that no operator writes are in one of two states only: those that go, and those
+/// that come.
+pub fn come_and_go(before: &State<'_>, after: &State<'_>) -> [usize; 2] {
+    let ids = |state: &State<'_>| -> HashSet<EcoString> {
+        State::plain(state.world).into_iter().map(workloads::id_of).collect()
+    };
+    let [was, is] = [before, after].map(ids);
+    [was.difference(&is).count(), is.difference(&was).count()]
 }
 
 /// The workloads of the new state, each with the one before.

@@ -29,7 +29,9 @@ mod steps;
 mod tests;
 pub(crate) mod track;
 
-pub use changes::{Before, Changes, ServiceChange, ServingChange, State, WorkloadChange};
+pub use changes::{
+    Before, Changes, ServiceChange, ServingChange, State, WorkloadChange, come_and_go,
+};
 pub use outcome::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
 pub use plain::is_simulated;
 

@@ -67,6 +67,7 @@ pub fn unread(found: &[Diagnostic], sources: &SourceMap) -> Value {
 impl Answer for View<'_> {
     fn json(&self) -> impl serde::Serialize {
         let summary = &self.diff.summary;
+        let [go, come] = self.diff.workloads_that_go_and_come;
         let mut out = json!({
             "schemaVersion": SCHEMA_VERSION,
             "semantics": self.semantics.run().as_str(),
@@ -84,6 +85,7 @@ impl Answer for View<'_> {
                 "refused": summary.refused,
                 "fails": summary.fails,
                 "leftBehind": summary.left_behind,
+                "otherWorkloads": { "changed": self.diff.changed_workloads().count(), "added": come, "removed": go },
             },
             "costs": { "before": { "perHour": summary.costs.from }, "after": { "perHour": summary.costs.to } },
             "capacity": self.diff.capacity.as_ref().map(capacity),

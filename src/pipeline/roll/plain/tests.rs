@@ -524,6 +524,22 @@ fn a_workload_that_does_not_change_waits_as_before() {
     }
 }
 
+#[test]
+fn a_workload_that_comes_or_goes_is_a_change() {
+    let of = |name: &str| workload("Deployment", name, "v1", 1, "replicas: 1, ");
+    let (one, two) = (of("a"), of("a") + &of("b"));
+    for cluster in [String::new(), nodes(&[8])] {
+        let [less, more] = [&one, &two].map(|text| cluster.clone() + text);
+        let (added, removed) = (on("diff", &less, &more), on("diff", &more, &less));
+        assert!(added.out.ends_with("Plan: 1 workload to add\n"), "{}", added.out);
+        assert!(removed.out.ends_with("Plan: 1 workload to remove\n"), "{}", removed.out);
+        assert_eq!((added.code, removed.code), (2, 2));
+        let json = on("diff -o json", &less, &more);
+        assert_eq!(json.at("/summary/otherWorkloads/added"), 1);
+        assert_eq!(on("diff", &less, &less).code, 0);
+    }
+}
+
 /// Without Nodes nothing is placed, and a change is a change all the same.
 #[test]
 fn a_workload_that_changes_without_nodes_is_compared() {

@@ -388,14 +388,20 @@ fn note(note: &Note, way: Direction) -> ShownNote {
 fn headline(view: &View<'_>) -> String {
     let summary = &view.diff.summary;
     let mut parts = Vec::new();
-    let workloads = view.diff.changed_workloads().count();
-    match (view.diff.groups.is_empty(), workloads) {
-        (true, 0) => parts.push("nothing changes".to_owned()),
-        (true, _) => parts.push(format!("{} to change", plural(workloads, "workload"))),
-        (false, _) => parts.push(format!("{} to change", plural(summary.changed, "service"))),
+    let of_services = !view.diff.groups.is_empty();
+    if of_services {
+        parts.push(format!("{} to change", plural(summary.changed, "service")));
     }
-    if workloads > 0 && !view.diff.groups.is_empty() {
-        parts.push(format!("{} to change", plural(workloads, "other workload")));
+    let word = if of_services { "other workload" } else { "workload" };
+    let [go, come] = view.diff.workloads_that_go_and_come;
+    let changed = view.diff.changed_workloads().count();
+    for (number, what) in [(changed, "to change"), (come, "to add"), (go, "to remove")] {
+        if number > 0 {
+            parts.push(format!("{} {what}", plural(number, word)));
+        }
+    }
+    if parts.is_empty() {
+        parts.push("nothing changes".to_owned());
     }
     for (number, word) in
         [(summary.added, "to add"), (summary.removed, "to remove"), (summary.refused, "refused")]
