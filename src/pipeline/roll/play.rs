@@ -53,9 +53,11 @@ pub(super) fn play(
         world.delete_oldest();
     }
     let one_node = OneNode::of(&ground.world.catalog);
-    let contested = |world: &World| match one_node.is_empty() {
-        true => BTreeSet::new(),
-        false => one_node.contested(world.scheduler(), world.present()),
+    let contested = |world: &World| {
+        if one_node.is_empty() {
+            return BTreeSet::new();
+        }
+        one_node.contested(world.scheduler(), world.present())
     };
     // What is on several nodes already can be there.
     let shared = contested(&world);

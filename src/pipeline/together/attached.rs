@@ -66,24 +66,19 @@ impl OneNode {
         };
         let text = |object: &Object, key: &str| object.spec(key).and_then(Node::scalar_text);
         let of_claim = |claim: &Object| -> Option<(ClaimName, EcoString)> {
-            let driver = match text(claim, "volumeName") {
-                Some(volume) => {
-                    let volume = volumes.get(&volume).filter(|volume| is_once(volume))?;
-                    match volume.spec("csi") {
-                        Some(csi) => csi.get("driver")?.scalar_text()?,
-                        None => {
-                            let source = IN_TREE.iter().find(|key| volume.spec(key).is_some())?;
-                            return Some((name_of(claim)?, (*source).into()));
-                        }
-                    }
-                }
-                None => {
-                    let class = classes.get(&text(claim, "storageClassName")?)?;
-                    let driver = class.node.get("provisioner")?.scalar_text()?;
-                    // Other provisioners make volumes of any kind.
-                    let is_csi = driver.contains("csi") || drivers.contains_key(&driver);
-                    Some(driver).filter(|_| is_csi && is_once(claim))?
-                }
+            let driver = if let Some(volume) = text(claim, "volumeName") {
+                let volume = volumes.get(&volume).filter(|volume| is_once(volume))?;
+                let Some(csi) = volume.spec("csi") else {
+                    let source = IN_TREE.iter().find(|key| volume.spec(key).is_some())?;
+                    return Some((name_of(claim)?, (*source).into()));
+                };
+                csi.get("driver")?.scalar_text()?
+            } else {
+                let class = classes.get(&text(claim, "storageClassName")?)?;
+                let driver = class.node.get("provisioner")?.scalar_text()?;
+                // Other provisioners make volumes of any kind.
+                let is_csi = driver.contains("csi") || drivers.contains_key(&driver);
+                Some(driver).filter(|_| is_csi && is_once(claim))?
             };
             attaches(&driver).then_some(())?;
             Some((name_of(claim)?, driver))

@@ -204,7 +204,7 @@ fn shares_are_no_devices_that_ranks_lack_or_leave_idle() {
         ("{}", "-tp=2", two, false),
     ] {
         let resource = "nvidia.com/gpu: \"8\"";
-        let found = found(&Case { labels, args, resources, resource, ..PLAIN });
+        let found = found(&Case { labels, resource, args, resources, ..PLAIN });
         assert_eq!(
             found.contains(&Code::GpuCountMismatch),
             is_found,
