@@ -111,16 +111,22 @@ impl Rooms {
         });
         let before = running.workloads[at].replicas.len();
         let Some(last) = running.workloads[at].replicas.last().cloned() else { return count };
-        while count < MOST_TRIED {
-            running.workloads[at].replicas.resize(before + count + 1, last.clone());
+        let placed_again = &mut self.placed_again;
+        // `None` once that was asked too often.
+        let mut fit = |count: usize| {
+            running.workloads[at].replicas.resize(before + count, last.clone());
             let again = running.place(Manner::default());
-            self.placed_again += again.all().count();
-            if self.placed_again > MOST_PLACED_AGAIN
-                || !again.evicted.is_empty()
-                || again.without_node().count() > *waiting
-            {
-                break;
-            }
+            *placed_again += again.all().count();
+            let is_known = *placed_again <= MOST_PLACED_AGAIN;
+            let fit = again.evicted.is_empty() && again.without_node().count() <= *waiting;
+            is_known.then_some(fit)
+        };
+        // Beside what runs, a pod that the quota refused may come before one that waits, and need the
+        // room that was counted.
+        while count > 0 && fit(count) == Some(false) {
+            count -= 1;
+        }
+        while count < MOST_TRIED && fit(count + 1) == Some(true) {
             count += 1;
         }
         // The same fleet serves the next workload.

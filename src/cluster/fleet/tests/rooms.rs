@@ -58,6 +58,15 @@ fn quota_of_pods_that_wait_for_a_node_is_given_to_those_that_come_first() {
 }
 
 #[test]
+fn room_for_a_pod_that_the_quota_refused_is_its_own() {
+    // Once the first and the third workload run, the second pod of the third one comes before that of the
+    // second one, and takes the last room.
+    let workloads = vec![workload(2, 1, 1), workload(4, 1, 2), workload(3, 1, 2)];
+    let fleet = limited(15, &[(5, 64), (3, 64)], workloads);
+    assert_eq!((more(&fleet, 0), literally(&fleet, 0)), (0, 0));
+}
+
+#[test]
 fn pods_that_a_quota_refused_come_when_an_eviction_frees_it() {
     let urgent = app("urgent", 4, json!({ "priority": 10 }));
     let (refused, bare) = (app("late", 2, json!({})), app("bare", 4, json!({})));
