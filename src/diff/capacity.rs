@@ -4,7 +4,6 @@
 //! The whole input counts, not only the selected services: all of them share the nodes.
 
 use super::{Fate, Group, Pair, Settings};
-use crate::cluster::is_known;
 use crate::operators::servings;
 use crate::pipeline::{
     self, Before, Changes, ComponentRollout, NotJudged, PlacementOptions, Planner, RollEnd,
@@ -309,9 +308,6 @@ pub(super) fn altered(
     after: &State<'_>,
     settings: Settings<'_>,
 ) -> Vec<AlteredWorkload> {
-    if is_known(after.world.catalog.machines()) {
-        return Vec::new();
-    }
     let (before, now) = (State::all(before.world), State::all(after.world));
     let changes = Changes::between(Some(&before), &now, settings.semantics);
     let all = pipeline::altered(now.world, &changes).into_iter();

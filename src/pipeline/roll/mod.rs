@@ -352,8 +352,12 @@ fn cause_troubles(track: &mut Track, troubles: &Troubles) {
 }
 
 /// The workloads that no operator writes, that were applied before, and that change: `Kind/namespace/name`,
-/// and whether the pods are replaced; nothing is placed.
+/// and whether the pods are replaced. Nothing is placed; where a node reports its resources, [`roll`]
+/// plays them.
 pub fn altered(world: &World, changes: &Changes<'_>) -> Vec<(EcoString, bool)> {
+    if machines::is_known(world.catalog.machines()) {
+        return Vec::new();
+    }
     let context = Cluster::new(&world.catalog).context.clone();
     let before = changes.before.map_or(&world.catalog, |before| &before.catalog);
     let readers = [before, &world.catalog].map(|catalog| plain::Reader::new(catalog, &context));

@@ -68,7 +68,7 @@ fn is_named_by_pods(planned: &[Planned<'_>], claim: &Claim) -> bool {
     match claim.who {
         Who::Component(service, component) => {
             let component = planned.get(service).and_then(|one| one.components.get(component));
-            component.and_then(|one| one.question.as_ref()).is_some_and(|asked| asked.of_pods)
+            component.and_then(|one| one.question.as_ref()).is_some_and(|question| question.of_pods)
         }
         _ => claim.queue.as_ref().is_some_and(|queue| queue.of_pods),
     }
