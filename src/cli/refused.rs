@@ -6,6 +6,8 @@ use crate::api::{Failure, Object};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::kinds;
+use crate::objects::knative_features;
+use crate::pipeline::refusals::features;
 use crate::pipeline::refused_by_server;
 use crate::pipeline::serving::refusal;
 use crate::source::{Source, SourceId, Span};
@@ -83,9 +85,10 @@ fn is_placed(object: &Object) -> bool {
             ))
 }
 
-/// Whether a webhook that is off unless somebody switches it on refuses an object.
+/// Whether a webhook that is off unless somebody switches it on refuses an object, or one for a feature
+/// that may be on.
 fn is_optional(finding: &Diagnostic) -> bool {
-    finding.message.starts_with("the webhook of KubeRay ")
+    finding.message.starts_with("the webhook of KubeRay ") || knative_features::is_open(finding)
 }
 
 /// Whether it does so for the identity of the object, so that nothing can name it.
@@ -131,7 +134,7 @@ impl Session {
         }
         let mut refused = in_error;
         let of_object = found.iter().filter(|finding| refuses(finding) || loses_amount(finding));
-        // Not every cluster runs the webhook of KubeRay.
+        // Not every cluster runs the webhook of KubeRay, and features of Knative may be on.
         let of_server = judged.iter().filter(|finding| !is_optional(finding));
         for finding in of_object.chain(of_server) {
             let owner = finding
@@ -178,8 +181,10 @@ impl Session {
         let texts = Texts::of(&world.catalog);
         let is_judged = |object: &&Object| self.judges(object, &texts);
         let objects: Vec<&Object> = world.catalog.others().iter().filter(is_judged).collect();
+        let knative = features(world);
         let judge = |object: &Object| {
             let mut found = refused_by_server(object);
+            knative.judge(&object.node, &mut found);
             lower_in_tree(&mut found, world.sources.get(object.span.source));
             found
         };
@@ -235,6 +240,42 @@ mod tests {
         ] {
             assert_eq!(of(code, Severity::Error), expected, "{code:?}");
             assert!(!of(code, Severity::Warning), "{code:?}");
+        }
+    }
+
+    #[test]
+    fn knative_services_are_refused_for_fields_whose_feature_is_off() {
+        use crate::testing::{gpu_node, ome_on};
+        let features = |value: &str| {
+            format!(
+                "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: config-features, namespace: knative-serving}}\ndata: {{kubernetes.podspec-nodeselector: {value}}}\n"
+            )
+        };
+        let service = |spec: &str| {
+            format!(
+                "---\napiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {{name: a, namespace: ml}}\nspec: {{template: {{metadata: {{annotations: {{autoscaling.knative.dev/min-scale: '1'}}}}, spec: {{{spec}containers: [{{image: x}}]}}}}}}\n"
+            )
+        };
+        let selects = "nodeSelector: {kubernetes.io/hostname: n1}, ";
+        for (features, spec, code, severity) in [
+            (features("disabled"), selects, 2, Some("error")),
+            (features("enabled"), selects, 0, None),
+            // Without the ConfigMap the feature may be on: the pods are placed.
+            (String::new(), selects, 0, Some("warning")),
+            (features("disabled"), "", 0, None),
+        ] {
+            let text = gpu_node("n1", 8, "") + &features + &service(spec);
+            let ran = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)]);
+            let found = ran.at("/findings");
+            let found = found.as_array().into_iter().flatten();
+            let refusals: Vec<&str> = found
+                .filter(|found| found["code"] == "server-refuses")
+                .filter_map(|found| found["severity"].as_str())
+                .collect();
+            assert_eq!(refusals, Vec::from_iter(severity), "{features}{spec}: {}", ran.out);
+            let pending = ran.at("/placement/pods/pending");
+            assert_eq!(pending, i64::from(severity == Some("error")), "{}", ran.out);
+            assert_eq!(ran.code, code, "{features}{spec}: {}", ran.out);
         }
     }
 

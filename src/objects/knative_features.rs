@@ -14,6 +14,14 @@ pub(crate) const NAME: &str = "config-features";
 /// How a message about a Knative Service begins.
 pub(crate) const REFUSES: &str = "the webhook of Knative refuses Service ";
 
+/// What a message says of a feature of which it is not known whether it is on.
+const MAY_BE_OFF: &str = "may be off";
+
+/// Whether a finding says that the webhook refuses a Service for a feature that may be on.
+pub(crate) fn is_open(finding: &Diagnostic) -> bool {
+    finding.message.starts_with(REFUSES) && finding.message.contains(MAY_BE_OFF)
+}
+
 /// Fields of the pod spec with the key that allows them, all off by default.
 static FIELDS: &[(&str, &str)] = &[
     ("affinity", "kubernetes.podspec-affinity"),
@@ -116,7 +124,7 @@ impl Features {
             gated(object).into_iter().filter(|gated| !self.allows(gated.key)).collect();
         let Some(first) = refused.first() else { return };
         let (name, namespace) = (text(&["metadata", "name"]), text(&["metadata", "namespace"]));
-        let unless = if self.is_known { "is off" } else { "may be off" };
+        let unless = if self.is_known { "is off" } else { MAY_BE_OFF };
         let fields: Vec<String> = refused
             .iter()
             .map(|Gated { key, path, .. }| format!("{path} (`{key}` {unless})"))

@@ -135,7 +135,8 @@ fn long_name(object: &Node) -> Option<Diagnostic> {
     )
 }
 
-fn features(world: &World) -> Features {
+/// The features of Knative in the cluster of an input.
+pub(crate) fn features(world: &World) -> Features {
     let mut features = Features::of(world.is_live);
     world.catalog.others().iter().for_each(|object| features.add(&object.node));
     features
