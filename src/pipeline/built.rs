@@ -4,13 +4,16 @@
 use super::queued::Queued;
 pub(super) use super::queued::ray_workers;
 use super::storage_classes::StorageClasses;
+use super::together::runs_pods;
 use crate::api::{ComponentKind, Object};
 use crate::api::{ObjectRef, Scope};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
 use crate::cluster::admission::Refused;
 use crate::cluster::assumed::{is_of_resource, toleration};
-use crate::cluster::schedule::{Admission, InvalidPod, Labels, PodSpec, PodTemplate, labels};
+use crate::cluster::schedule::{
+    Admission, InvalidPod, Labels, PodSpec, PodTemplate, UnreadNamespaces, labels,
+};
 use crate::objects::RenderedObject;
 use crate::objects::accept::refused_pods;
 use crate::quantity::{Range, is_accelerator};
@@ -21,7 +24,7 @@ use crate::rollout::{
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use foldhash::HashSet;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A workload that runs the pods of a component.
@@ -120,8 +123,23 @@ pub struct PodContext {
     device_taints: BTreeSet<EcoString>,
     /// Pod specs that were read before. Equal specs are shared: a fleet has few distinct ones.
     specs: Arc<Mutex<HashSet<Arc<PodSpec>>>>,
+    /// Namespaces with pods whose labels are not known.
+    unread: UnreadNamespaces,
     /// The release of the LeaderWorkerSet controller.
     groups: &'static LeaderWorkerSetRelease,
+}
+
+/// The namespaces of everything in a catalog that runs pods, without those that were read.
+fn unread_namespaces(catalog: &Catalog) -> UnreadNamespaces {
+    let others = || catalog.others().iter();
+    let read = others().filter(|object| object.id.kind == "Namespace");
+    let read: BTreeMap<EcoString, Labels> =
+        read.map(|object| (object.id.name.clone(), labels(object.metadata("labels")))).collect();
+    let of_others = others().filter(|object| runs_pods(object));
+    let of_others = of_others.filter_map(|object| object.id.scope.namespace());
+    let views = catalog.services().map(|views| &views.documented.namespace);
+    let servings = catalog.model_servings().iter().map(|serving| &serving.namespace);
+    UnreadNamespaces::new(of_others.chain(views).chain(servings).cloned(), &read)
 }
 
 impl PodContext {
@@ -146,6 +164,7 @@ impl PodContext {
             storage,
             device_taints,
             specs: Arc::default(),
+            unread: UnreadNamespaces::default(),
             groups: &leader_worker_set_releases::V0_7,
         }
     }
@@ -154,6 +173,7 @@ impl PodContext {
     /// operators.
     pub fn of(catalog: &Catalog) -> Self {
         let mut context = Self::new(catalog.machines(), catalog.others());
+        context.unread = unread_namespaces(catalog);
         let tag = catalog.platform().map(|platform| platform.leader_worker_set);
         if let Some(release) = tag.and_then(leader_worker_set_releases::release) {
             context.groups = release;
@@ -211,6 +231,7 @@ impl PodContext {
     /// since other schedulers are unknown offline, and shares the specs of equal pods.
     fn tolerate(&self, pod: &mut PodTemplate) {
         pod.foreign = false;
+        self.unread.leave_open(pod);
         let requested = |key: &&EcoString| pod.requests.contains_key(*key);
         let wanted: Vec<&EcoString> = self.device_taints.iter().filter(requested).collect();
         for key in wanted {

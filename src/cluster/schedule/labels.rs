@@ -8,6 +8,7 @@
 use super::chunks::Chunks;
 use super::ids::{LabelSetId, NodeId, SelectorId};
 use super::pod::{Labels, Namespaces};
+use super::unread::NAMESPACE_NAME;
 use crate::quantity::{Selector, SelectorOperator};
 use ecow::{EcoString, EcoVec};
 use foldhash::HashMap;
@@ -199,8 +200,7 @@ impl Terms {
             let Some(of_labels) = &scoped.namespaces.selector else { return false };
             let labels = self.namespaces.get(&set.namespace);
             of_labels.matches(|key| match key {
-                // The API server writes this label on every namespace.
-                "kubernetes.io/metadata.name" => Some(set.namespace.as_str()),
+                NAMESPACE_NAME => Some(set.namespace.as_str()),
                 key => labels.and_then(|labels| labels.get(key)).map(EcoString::as_str),
             })
         };

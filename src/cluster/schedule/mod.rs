@@ -40,6 +40,7 @@ pub(crate) mod template;
 pub(crate) mod terms;
 #[cfg(test)]
 mod tests;
+pub(crate) mod unread;
 
 pub use crate::cluster::admission::Admission;
 pub use budget::{Budget, Limit};
@@ -58,3 +59,4 @@ pub use scheduler::{Eviction, Options, Scheduler};
 pub use selectors::{label_selector, labels};
 pub use state::Alike;
 pub use storage::objects::NewClaim;
+pub use unread::UnreadNamespaces;

@@ -135,6 +135,8 @@ pub struct PodSpec {
     pub refused: Option<Refused>,
     /// Why it is not judged whether Pod Security refuses its pods.
     pub security_unjudged: Option<EcoString>,
+    /// Why it is not judged which pods its required affinity means.
+    pub namespaces_unjudged: Option<EcoString>,
     /// What a pod counts in the quotas of its namespace, where there are some.
     pub usage: Option<Arc<Usage>>,
     /// `nodeName`: the pod is on that node without a scheduler.
@@ -299,14 +301,22 @@ impl PodTemplate {
     /// Whether a pod on a node is deleted for a taint NoExecute after some seconds
     /// (pkg/controller/tainteviction).
     pub fn is_driven_from(&self, machine: &Machine, after: i64) -> bool {
-        let drives = |taint: &Taint| {
-            let lasts = |one: &Toleration| {
-                let brief = self.brief.iter().find(|(toleration, _)| toleration == one);
-                one.tolerates(taint) && brief.is_none_or(|(_, seconds)| *seconds > after)
-            };
-            taint.effect == "NoExecute" && !self.tolerations.iter().any(lasts)
+        let tolerated = |taint: &Taint| taint.effect != "NoExecute" || self.tolerates(taint);
+        !machine.taints.iter().all(tolerated)
+            || self.lasts_on(machine).is_some_and(|(_, seconds)| seconds <= after)
+    }
+
+    /// The taint NoExecute of a node for which its pods are deleted, and after how many seconds, where
+    /// they tolerate it only for some time (`getMinTolerationTime`).
+    pub fn lasts_on<'m>(&self, machine: &'m Machine) -> Option<(&'m Taint, i64)> {
+        let taints = machine.taints.iter().filter(|taint| taint.effect == "NoExecute");
+        let seconds = |taint: &'m Taint| {
+            // Of several tolerations the first one decides, not the longest (`GetMatchingTolerations`).
+            let first = self.tolerations.iter().find(|one| one.tolerates(taint))?;
+            let (_, seconds) = self.brief.iter().find(|(toleration, _)| toleration == first)?;
+            Some((taint, (*seconds).max(0)))
         };
-        machine.taints.iter().any(drives)
+        taints.filter_map(seconds).min_by_key(|(_, seconds)| *seconds)
     }
 
     /// Whether its node selection allows a node.
@@ -350,6 +360,9 @@ impl PodTemplate {
             value: EcoString::new(),
             effect: effect.into(),
         });
+        let all: Vec<Toleration> = all.collect();
+        // They last, and take the place of those that end.
+        self.brief.retain(|(toleration, _)| !all.contains(toleration));
         self.tolerations.extend(all);
     }
 

@@ -49,6 +49,7 @@ impl PodTemplate {
             _ => never_preempts = false,
         }
         let (requests, [scored, held]) = requests::of(spec)?;
+        let (tolerations, brief) = tolerations(spec);
         let affinity = |kind: &str, how: &str| {
             spec.at(&["affinity", kind, how]).map(Node::items).unwrap_or_default()
         };
@@ -82,8 +83,8 @@ impl PodTemplate {
                     Ok((weight, inner?))
                 })
                 .collect::<Result<_, InvalidPod>>()?,
-            brief: brief(spec),
-            tolerations: tolerations(spec),
+            tolerations,
+            brief,
             assumed: Vec::new(),
             affinity: affinity("podAffinity", required)
                 .iter()
@@ -107,6 +108,7 @@ impl PodTemplate {
             claims: claims_of(spec),
             refused,
             security_unjudged: None,
+            namespaces_unjudged: None,
             usage,
             node: Some(text(spec.get("nodeName"))).filter(|name| !name.is_empty()),
             scheduler: text(spec.get("schedulerName")),
@@ -167,34 +169,40 @@ fn ports(spec: &Node) -> Vec<HostPort> {
     ports.collect()
 }
 
-/// Tolerations that end. Those that admission adds last 300 seconds.
-fn brief(spec: &Node) -> Vec<(Toleration, i64)> {
-    let stated = items(spec, "tolerations").iter().filter_map(|one| {
-        let seconds = one.get("tolerationSeconds").and_then(Node::as_int)?;
-        Some((Toleration::of(one), seconds))
-    });
-    stated.collect()
-}
+/// The taints of nodes that fail, which every pod tolerates for a while.
+const OF_FAILURE: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+/// For how long (`defaultNotReadyTolerationSeconds`).
+const DEFAULT_SECONDS: i64 = 300;
 
-/// Tolerations with those that admission adds to every pod (DefaultTolerationSeconds).
-fn tolerations(spec: &Node) -> Vec<Toleration> {
-    let mut list: Vec<Toleration> = items(spec, "tolerations").iter().map(Toleration::of).collect();
+/// Tolerations with those that admission adds to every pod (DefaultTolerationSeconds), and those of them
+/// that end, with their seconds.
+fn tolerations(spec: &Node) -> (Vec<Toleration>, Vec<(Toleration, i64)>) {
+    let stated = items(spec, "tolerations");
+    let mut list: Vec<Toleration> = stated.iter().map(Toleration::of).collect();
+    let seconds = |one: &Node| one.get("tolerationSeconds").and_then(Node::as_int);
+    // Of equal ones the first decides.
+    let is_first = |at: &usize| !list[..*at].contains(&list[*at]);
+    let first = (0..list.len()).filter(is_first);
+    let mut brief: Vec<(Toleration, i64)> =
+        first.filter_map(|at| Some((list[at].clone(), seconds(&stated[at])?))).collect();
     let effect = "NoExecute";
-    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+    for key in OF_FAILURE {
         let stated = list.iter().any(|toleration| {
             (toleration.key == key || toleration.key.is_empty())
                 && (toleration.effect == effect || toleration.effect.is_empty())
         });
         if !stated {
-            list.push(Toleration {
+            let added = Toleration {
                 key: key.into(),
                 exists: true,
                 value: EcoString::new(),
                 effect: effect.into(),
-            });
+            };
+            brief.push((added.clone(), DEFAULT_SECONDS));
+            list.push(added);
         }
     }
-    list
+    (list, brief)
 }
 
 /// Adds the requirements of `matchLabelKeys` and `mismatchLabelKeys` for a pod with these labels.

@@ -5,6 +5,7 @@ use super::stages::{Watched, node_of};
 use super::track::{Begins, Kind, Part, Placed, Track};
 use crate::cluster::schedule::PodId;
 use crate::pipeline::together::attached::{ClaimName, OneNode, claims};
+use crate::pipeline::together::{evicted, exclusive};
 use crate::quantity::Rounding;
 use crate::rollout::{End, PodPhase, StageOf, Strategy, WorkloadId, World};
 use ecow::{EcoString, eco_format};
@@ -51,7 +52,10 @@ pub(super) fn outcome(
         waiting > waited.pods && (waited.pods == 0 || !waited.on_same_nodes)
     });
     let unrolled = unrolled(track, watched.now());
-    let unjudged = last.filter(|_| track.part == Part::Pods).and_then(|id| unjudged(world, id));
+    let unjudged = last.and_then(|id| {
+        let plain = (track.part == Part::Pods).then_some(());
+        plain.and_then(|()| unjudged(world, id)).or_else(|| unsettled(world, id))
+    });
     let end = match (complete || unrolled.is_some(), placed.same) {
         _ if unjudged.is_some() && !placed.same => RollEnd::NotJudged,
         (false, true) if had_nodes => RollEnd::Displaced,
@@ -150,6 +154,19 @@ fn unjudged(world: &World, id: WorkloadId) -> Option<EcoString> {
     let newest = world.pods_of(id).into_iter().next_back()?;
     let scheduler = world.scheduler();
     scheduler.unjudged(scheduler.template_id(newest), true).map(|(_, why)| why)
+}
+
+/// Why it cannot be judged whether the pods of a workload stay on the nodes that they have.
+fn unsettled(world: &World, id: WorkloadId) -> Option<EcoString> {
+    let scheduler = world.scheduler();
+    let groups = || match world.stage_of(id)? {
+        StageOf::Groups { groups, .. } => groups.values().find_map(|members| {
+            let members: Vec<PodId> = members.iter().map(|member| member.pod).collect();
+            exclusive::of_group(scheduler, &members)
+        }),
+        StageOf::Pods { .. } => None,
+    };
+    evicted::of_pods(scheduler, world.pods_of(id)).or_else(groups)
 }
 
 /// Whether the template of a track is another one than that of the manifest before.

@@ -4,8 +4,8 @@
 
 use super::NotJudged;
 use super::claims::Claim;
-use crate::cluster::fleet::{Fleet, Placed, Slot};
-use crate::cluster::schedule::PodTemplate;
+use crate::cluster::fleet::{Fleet, Placed};
+use crate::cluster::schedule::{PodId, PodTemplate, Scheduler};
 use crate::quantity::Selector;
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
@@ -23,6 +23,31 @@ fn domain(leader: &PodTemplate) -> Option<&EcoString> {
     Some(&term.topology_key)
 }
 
+fn why(key: &str) -> EcoString {
+    eco_format!(
+        "exclusive topology: these workers get the `{key}` of their leader, which may have no room for them"
+    )
+}
+
+/// How many of these workers are in another domain than their leader.
+fn outside(
+    scheduler: &Scheduler,
+    key: &str,
+    leader: PodId,
+    workers: impl Iterator<Item = PodId>,
+) -> usize {
+    let value = |pod: PodId| scheduler.node(scheduler.state(pod).node()?).label(key);
+    let Some(of_leader) = value(leader) else { return 0 };
+    workers.filter_map(value).filter(|of_worker| *of_worker != of_leader).count()
+}
+
+/// Why it is not judged whether the group of a rollout has room, the leader first.
+pub(in crate::pipeline) fn of_group(scheduler: &Scheduler, group: &[PodId]) -> Option<EcoString> {
+    let (leader, workers) = group.split_first()?;
+    let key = domain(scheduler.template_of(*leader))?;
+    (outside(scheduler, key, *leader, workers.iter().copied()) > 0).then(|| why(key))
+}
+
 /// Groups with workers in another domain than their leader.
 pub(super) fn found(placed: &Placed, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged> {
     let mut sums: BTreeMap<(EcoString, &EcoString), usize> = BTreeMap::new();
@@ -31,13 +56,9 @@ pub(super) fn found(placed: &Placed, claims: &[Claim], fleet: &Fleet) -> Vec<Not
         for (replica, slots) in workload.replicas.iter().zip(slots.iter()) {
             let (Some(first), true) = (replica.pods.first(), slots.len() > 1) else { continue };
             let Some(key) = domain(&workload.templates[*first]) else { continue };
-            let value = |slot: &Slot| {
-                let node = placed.node(*slot)?;
-                placed.scheduler.node(node).label(key)
-            };
-            let Some(leader) = slots.first().and_then(value) else { continue };
-            let outside =
-                slots.iter().filter_map(value).filter(|of_worker| *of_worker != leader).count();
+            let Some(leader) = slots.first().and_then(|slot| slot.pod) else { continue };
+            let workers = slots.iter().skip(1).filter_map(|slot| slot.pod);
+            let outside = outside(&placed.scheduler, key, leader, workers);
             if outside > 0 {
                 *sums.entry((claim.service.clone(), key)).or_default() += outside;
             }
@@ -46,16 +67,14 @@ pub(super) fn found(placed: &Placed, claims: &[Claim], fleet: &Fleet) -> Vec<Not
     let line = |((what, key), pods): ((EcoString, &EcoString), usize)| NotJudged {
         what,
         pods: Some(pods),
-        message: eco_format!(
-            "exclusive topology: these workers get the `{key}` of their leader, which may have no room for them"
-        ),
+        message: why(key),
     };
     sums.into_iter().map(line).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{gpu_node, plan};
+    use crate::testing::{gpu_node, ome_on, plan};
 
     #[test]
     fn workers_in_another_domain_than_their_leader_are_not_judged() {
@@ -76,9 +95,14 @@ mod tests {
             } else {
                 gpu_node("n1", gpus, "") + &gpu_node("n2", gpus, "")
             };
-            let ran = plan(&(nodes + &set(meta)));
+            let input = nodes + &set(meta);
+            let ran = plan(&input);
             assert_eq!(ran.at("/placement/verdict"), verdict, "{gpus} {meta}: {}", ran.out);
             assert_eq!(ran.code, 0, "{}", ran.out);
+            let ran =
+                ome_on("rollout leaderworkerset/l -o json -f {in.yaml}", &[("in.yaml", &input)]);
+            let end = if verdict == "fits" { "complete" } else { "not-judged" };
+            assert_eq!(ran.at("/components/0/rollout/end"), end, "{gpus} {meta}: {}", ran.out);
         }
     }
 }

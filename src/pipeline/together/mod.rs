@@ -10,7 +10,8 @@ pub(crate) mod assumed;
 pub(in crate::pipeline) mod attached;
 pub(crate) mod claims;
 mod contested;
-mod exclusive;
+pub(in crate::pipeline) mod evicted;
+pub(in crate::pipeline) mod exclusive;
 mod held;
 pub(crate) mod loss;
 pub(crate) mod map;
@@ -69,6 +70,7 @@ pub use remedies::RemedyFound;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 pub use workload_kinds::counted as counted_kinds;
+pub(in crate::pipeline) use workload_kinds::runs_pods;
 pub use workloads::{NotCounted, ServiceNames, counted_objects, refused_by_server};
 
 /// Requested devices by name of the class.

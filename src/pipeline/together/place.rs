@@ -2,6 +2,7 @@
 
 use super::attached;
 use super::claims::{self, Claim, Who};
+use super::evicted;
 use super::exclusive;
 use super::held::{self, by_class, by_resource, held_by_others};
 use super::order::{self, Orders};
@@ -96,7 +97,10 @@ pub(super) fn place<'a>(
     not_judged.extend(attached::found(catalog, &placed));
     not_judged.extend(exclusive::found(&placed, &claims, &fleet));
     not_judged.extend(not_admitted(&scene, planned));
-    let unjudged = unjudged(&placed, &claims, &renewed, &fleet, &mut not_judged);
+    let mut unjudged = unjudged(&placed, &claims, &renewed, &fleet, &mut not_judged);
+    let (evicted, of_evicted) = evicted::found(&placed);
+    not_judged.extend(evicted);
+    unjudged.extend(of_evicted);
     not_judged.extend(named_nodes::refused(&placed, running, &fleet));
     // A state that is only compared is changed by nobody.
     let (remedies, other_classes) = if options.settled {
