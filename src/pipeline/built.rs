@@ -125,6 +125,8 @@ pub struct PodContext {
     specs: Arc<Mutex<HashSet<Arc<PodSpec>>>>,
     /// Namespaces with pods whose labels are not known.
     unread: UnreadNamespaces,
+    /// Extended resources that DeviceClasses stand for and no node has, by name of the class.
+    by_class: BTreeMap<EcoString, EcoString>,
     /// The release of the LeaderWorkerSet controller.
     groups: &'static LeaderWorkerSetRelease,
 }
@@ -147,14 +149,26 @@ impl PodContext {
     pub fn new<'o>(machines: &[Machine], objects: impl IntoIterator<Item = &'o Object>) -> Self {
         let mut classes = Admission::partial();
         let mut storage = StorageClasses::default();
+        let mut by_class = BTreeMap::new();
         for object in objects {
             classes.add(&object.node);
             storage.add(object);
+            if object.id.kind == "DeviceClass"
+                && let Some(resource) = object.spec("extendedResourceName")
+                && let Some(resource) = resource.scalar_text()
+            {
+                by_class.insert(resource, object.id.name.clone());
+            }
             // Objects of a cluster have an identity: all classes are among them.
             if object.metadata("uid").is_some() {
                 classes.complete();
             }
         }
+        let has = |name: &EcoString| {
+            let mut amounts = machines.iter().flat_map(|node| node.allocatable.iter().flatten());
+            amounts.any(|(resource, amount)| resource == name && !amount.is_zero())
+        };
+        by_class.retain(|resource, _| !has(resource));
         let tolerant = machines.iter().filter(|machine| machine.tolerates_own);
         let taints = tolerant.flat_map(|machine| &machine.taints);
         let devices = taints.filter(|taint| is_of_resource(taint));
@@ -165,6 +179,7 @@ impl PodContext {
             device_taints,
             specs: Arc::default(),
             unread: UnreadNamespaces::default(),
+            by_class,
             groups: &leader_worker_set_releases::V0_7,
         }
     }
@@ -232,6 +247,11 @@ impl PodContext {
     fn tolerate(&self, pod: &mut PodTemplate) {
         pod.foreign = false;
         self.unread.leave_open(pod);
+        self.leave_class_open(pod);
+        if std::mem::take(&mut pod.gated) {
+            let why = "the pods wait until a controller removes their scheduling gates";
+            pod.open = Some(("schedulingGates".into(), why.into()));
+        }
         let requested = |key: &&EcoString| pod.requests.contains_key(*key);
         let wanted: Vec<&EcoString> = self.device_taints.iter().filter(requested).collect();
         for key in wanted {
@@ -247,6 +267,24 @@ impl PodContext {
             Some(shared) => pod.spec = Arc::clone(shared),
             None => _ = specs.insert(Arc::clone(&pod.spec)),
         }
+    }
+
+    /// Leaves a request open that devices of a class may answer: whether the gate DRAExtendedResource is on is
+    /// not known (pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go).
+    fn leave_class_open(&self, pod: &mut PodTemplate) {
+        const OF_CLASS: &str = "deviceclass.resource.kubernetes.io/";
+        let class = |resource: &EcoString| {
+            let named = resource.strip_prefix(OF_CLASS).map(EcoString::from);
+            named.or_else(|| self.by_class.get(resource).cloned())
+        };
+        let mut found = pod.requests.keys().filter_map(|key| Some((key.clone(), class(key)?)));
+        let Some((resource, class)) = found.next() else { return };
+        pod.requests.remove(&resource);
+        let why = eco_format!(
+            "no node has `{resource}`; devices of DeviceClass `{class}` are taken for it if the gate \
+             DRAExtendedResource is on"
+        );
+        pod.open = Some((resource, why));
     }
 
     fn shared(&self, pod: &mut Arc<PodTemplate>) {

@@ -191,6 +191,9 @@ impl Admission {
             let why = eco_format!("no PriorityClass with name {class} was found");
             return Err(Refused::Forbidden(why));
         }
+        if let Some(why) = self.priorities.contradicted(&class, spec) {
+            return Err(Refused::Forbidden(why));
+        }
         if let (true, Some(default)) = (class.is_empty(), self.priorities.default_name()) {
             // Quotas select pods by the name of their class, the default one too.
             let origin = spec.origin;

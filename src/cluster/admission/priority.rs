@@ -2,7 +2,7 @@
 
 use super::{name_of, text};
 use crate::yaml::Node;
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
 
 /// The PriorityClasses of the input.
@@ -53,6 +53,33 @@ impl PriorityClasses {
     pub(super) fn is_assumed(&self, name: &str) -> bool {
         let is_built_in = matches!(name, "system-node-critical" | "system-cluster-critical");
         self.lenient && !name.is_empty() && !is_built_in && !self.classes.contains_key(name)
+    }
+
+    /// Why a pod that names this class, or none, is refused: it states another priority or policy than
+    /// the class has (`admitPod`).
+    pub(super) fn contradicted(&self, name: &str, spec: &Node) -> Option<EcoString> {
+        // The default class may be one that was not read, and the values of a pod that has a node are
+        // those that admission gave it.
+        let is_open = self.is_assumed(name) || (name.is_empty() && self.lenient);
+        if is_open || spec.get("nodeName").is_some() {
+            return None;
+        }
+        let (value, never) = self.of(name)?;
+        let stated = spec.get("priority").and_then(Node::as_int);
+        if let Some(stated) = stated.filter(|stated| *stated != i64::from(value)) {
+            return Some(eco_format!(
+                "the integer value of priority ({stated}) must not be provided in pod spec; priority \
+                 admission controller computed {value} from the given PriorityClass name"
+            ));
+        }
+        let policy = if never { "Never" } else { "PreemptLowerPriority" };
+        let stated = text(spec.get("preemptionPolicy"));
+        (!stated.is_empty() && stated != policy).then(|| {
+            eco_format!(
+                "the string value of PreemptionPolicy ({stated}) must not be provided in pod spec; priority \
+                 admission controller computed {policy} from the given PriorityClass name"
+            )
+        })
     }
 
     /// Value and `preemptionPolicy: Never` of the class that a pod names, or of the default class.

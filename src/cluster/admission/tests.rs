@@ -132,3 +132,28 @@ fn a_quota_counts_overhead_in_limits_and_the_containers_before_a_limit_of_the_po
         assert_eq!(usage.amounts[name].canonical(), expected, "{name}");
     }
 }
+
+#[test]
+fn a_pod_that_contradicts_its_class_of_priority_is_refused() {
+    let class = r#"{"kind": "PriorityClass", "metadata": {"name": "gold"}, "value": 9}"#;
+    let never = r#"{"kind": "PriorityClass", "metadata": {"name": "gold"}, "value": 9, "preemptionPolicy": "Never"}"#;
+    let policy = r#""preemptionPolicy": "Never""#;
+    for (class, fields, part) in [
+        (class, policy, Some("computed PreemptLowerPriority")),
+        (class, r#""priority": 5"#, Some("admission controller computed 9")),
+        (class, r#""priority": 9"#, None),
+        (never, policy, None),
+        // The pod has its node: admission gave it these values.
+        (class, r#""preemptionPolicy": "Never", "nodeName": "n1""#, None),
+    ] {
+        let spec = format!(r#"{{"priorityClassName": "gold", {fields}, "containers": []}}"#);
+        let found = refusal(&[class], &spec);
+        let is_expected = match (&found, part) {
+            (Some(found), Some(part)) => found.contains(part),
+            (found, part) => found.is_none() && part.is_none(),
+        };
+        assert!(is_expected, "{fields}: {found:?}");
+    }
+    // Of an input without classes the default class is not known.
+    assert_eq!(refusal(&[], &format!(r#"{{{policy}, "containers": []}}"#)), None);
+}

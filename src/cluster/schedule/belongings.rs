@@ -260,8 +260,8 @@ impl Scheduler {
         if let Some(why) = pod.security_unjudged.as_ref().filter(|_| new) {
             return Some((eco_format!("namespace {}", pod.namespace), why.clone()));
         }
-        if let Some(why) = &pod.namespaces_unjudged {
-            return Some(("namespaceSelector".into(), why.clone()));
+        if let Some(open) = &pod.open {
+            return Some(open.clone());
         }
         let volumes = self.storage.unjudged(&pod.namespace, &pod.volumes);
         let volumes = volumes.map(|why| ("volumes".into(), why));

@@ -135,8 +135,8 @@ pub struct PodSpec {
     pub refused: Option<Refused>,
     /// Why it is not judged whether Pod Security refuses its pods.
     pub security_unjudged: Option<EcoString>,
-    /// Why it is not judged which pods its required affinity means.
-    pub namespaces_unjudged: Option<EcoString>,
+    /// What of it is left open and keeps it from no node, and why.
+    pub open: Option<(EcoString, EcoString)>,
     /// What a pod counts in the quotas of its namespace, where there are some.
     pub usage: Option<Arc<Usage>>,
     /// `nodeName`: the pod is on that node without a scheduler.

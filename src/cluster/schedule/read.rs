@@ -108,7 +108,7 @@ impl PodTemplate {
             claims: claims_of(spec),
             refused,
             security_unjudged: None,
-            namespaces_unjudged: None,
+            open: None,
             usage,
             node: Some(text(spec.get("nodeName"))).filter(|name| !name.is_empty()),
             scheduler: text(spec.get("schedulerName")),

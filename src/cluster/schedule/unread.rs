@@ -56,7 +56,7 @@ impl UnreadNamespaces {
         );
         pod.affinity.retain(|term| open(term).is_none());
         pod.anti_affinity.retain(|term| open(term).is_none());
-        pod.namespaces_unjudged = Some(why);
+        pod.open = Some(("namespaceSelector".into(), why));
     }
 }
 

@@ -11,7 +11,7 @@ use super::references::{References, Template};
 use super::volcano_job;
 use super::workload_kinds::{NO_PODS, Part, Pods, Row, TEMPLATE, row};
 use super::{At, NotJudged, SettledWorkload};
-use crate::api::{Api, Failure, Object};
+use crate::api::{Api, Failure, Object, was_in_cluster};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{Replica, Workload};
@@ -524,7 +524,14 @@ impl Pods {
             Self::Itself => {
                 let labels = crate::cluster::schedule::labels(object.metadata("labels"));
                 let Some(spec) = node.get("spec") else { return Ok(out) };
-                let pod = context.read(namespace, labels, spec).map_err(refused)?;
+                let mut pod = context.read(namespace, labels, spec).map_err(refused)?;
+                if was_in_cluster(&object.node) {
+                    // It was admitted, and what gates it is a fact.
+                    pod.refused = None;
+                    if !spec.items_of("schedulingGates").is_empty() {
+                        (pod.gated, pod.open) = (true, None);
+                    }
+                }
                 out.templates.push(Arc::new(pod));
                 out.replicas.extend(left.alone(0, 1)?);
             }

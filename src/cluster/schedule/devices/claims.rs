@@ -91,16 +91,20 @@ pub struct Devices {
     pub(super) used: HashMap<DeviceId, usize>,
     /// Answers of selectors, by the address of the selector and the number of the device.
     pub(super) verdicts: RefCell<HashMap<(usize, usize), Result<bool, EcoString>>>,
-    /// Namespaces that allow `adminAccess`; none where no Namespace was read.
-    admin: Option<BTreeSet<EcoString>>,
-    /// Some object was read; else nothing is known of devices.
-    observed: bool,
+    /// The namespaces that were read, and whether they allow `adminAccess`.
+    admin: BTreeMap<EcoString, bool>,
+    /// Everything of a cluster was read: what is not there does not exist.
+    complete: bool,
+    /// Claims or templates of a cluster were read: all of them are.
+    knows_claims: bool,
+    /// Claims and templates that the server refuses.
+    refused: BTreeSet<(EcoString, EcoString)>,
 }
 
 impl Devices {
     /// It is known which claims exist, even if there is none.
     pub fn complete(&mut self) {
-        self.observed = true;
+        (self.complete, self.knows_claims) = (true, true);
     }
 
     /// Whether a kind is one of devices.
@@ -127,6 +131,7 @@ impl Devices {
             "ResourceClaimTemplate" => {
                 let spec = object.at(&["spec", "spec"]).map(DeviceSpec::read).unwrap_or_default();
                 if self.refuses(&namespace, &spec) {
+                    self.refused.insert((namespace, name));
                     return false;
                 }
                 self.templates.insert((namespace, name), Arc::new(spec));
@@ -134,6 +139,7 @@ impl Devices {
             "ResourceClaim" => {
                 let spec = object.get("spec").map(DeviceSpec::read).unwrap_or_default();
                 if self.refuses(&namespace, &spec) {
+                    self.refused.insert((namespace, name));
                     return false;
                 }
                 self.set_claim(&namespace, &name, object, spec);
@@ -141,26 +147,31 @@ impl Devices {
             "Namespace" => {
                 let key = "resource.kubernetes.io/admin-access";
                 let allows = text(object.at(&["metadata", "labels", key])) == "true";
-                let admin = self.admin.get_or_insert_default();
-                if allows {
-                    admin.insert(name);
-                }
+                self.admin.insert(name, allows);
                 return true;
             }
             _ => return true,
         }
         // Keyed by the addresses of what was replaced.
         self.verdicts.get_mut().clear();
-        // Manifests have claims; the classes and the slices of drivers are those of a cluster.
-        let kind = text(object.get("kind"));
-        self.observed |=
-            matches!(kind.as_str(), "ResourceSlice" | "DeviceClass") || was_in_cluster(object);
+        // Manifests have the claims of one author: a chart or another repository may make more.
+        let is_claim = text(object.get("kind")).starts_with("ResourceClaim");
+        self.knows_claims |= is_claim && was_in_cluster(object);
         true
     }
 
     fn refuses(&self, namespace: &EcoString, spec: &DeviceSpec) -> bool {
-        let admin = self.admin.as_ref().is_none_or(|admin| admin.contains(namespace));
-        spec.is_invalid() || (spec.is_admin() && !admin)
+        spec.is_invalid() || (spec.is_admin() && self.admin.get(namespace) == Some(&false))
+    }
+
+    /// Whether a claim or a template that was not read does not exist.
+    fn lacks(&self, namespace: &EcoString, name: &EcoString) -> bool {
+        self.knows_claims || self.refused.contains(&(namespace.clone(), name.clone()))
+    }
+
+    /// Whether devices are known: both the classes of the claims and what drivers offer.
+    pub(super) fn knows_devices(&self) -> bool {
+        self.complete || !(self.slices.is_empty() || self.classes.is_empty())
     }
 
     fn set_claim(
@@ -262,7 +273,8 @@ impl Devices {
                     let id = self.claim(namespace, name);
                     *claim_id = Some(id);
                     let resource_claim = &self.claims[id];
-                    if self.observed && (!resource_claim.exists || resource_claim.deleting) {
+                    let is_missing = !resource_claim.exists && self.lacks(namespace, name);
+                    if is_missing || resource_claim.deleting {
                         problem = problem.or_else(|| Some(EcoString::new()));
                     }
                 }
@@ -349,7 +361,7 @@ impl Devices {
     ) -> Result<Option<ClaimId>, EcoString> {
         let key = (namespace.clone(), template.clone());
         let Some(spec) = self.templates.get(&key).cloned() else {
-            return if self.observed {
+            return if self.lacks(namespace, template) {
                 Err(eco_format!(
                     "resource claim template \"{template}\": \
                      resourceclaimtemplate.resource.k8s.io \"{template}\" not found"
@@ -473,21 +485,44 @@ impl Devices {
         if claims.is_empty() {
             return None;
         }
-        if !self.observed {
-            return Some("no ResourceSlice and no DeviceClass is in the input".into());
+        if !self.knows_devices() {
+            let missing = match (self.slices.is_empty(), self.classes.is_empty()) {
+                (true, true) => "no ResourceSlice and no DeviceClass",
+                (true, false) => "no ResourceSlice",
+                _ => "no DeviceClass",
+            };
+            return Some(eco_format!("{missing} is in the input"));
         }
-        let beyond = claims.iter().any(|claim| {
-            let spec = match &claim.source {
+        let mut specs: Vec<&DeviceSpec> = Vec::new();
+        for claim in claims {
+            let (kind, name, spec) = match &claim.source {
                 ClaimSource::Template(name) => {
-                    self.templates.get(&(namespace.clone(), name.clone()))
+                    let spec = self.templates.get(&(namespace.clone(), name.clone()));
+                    ("ResourceClaimTemplate", name, spec)
                 }
                 ClaimSource::Claim(name) => {
                     let id = self.names.get(&(namespace.clone(), name.clone()));
-                    id.map(|id| &self.claims[*id].spec)
+                    let claim = id.map(|id| &self.claims[*id]).filter(|claim| claim.exists);
+                    ("ResourceClaim", name, claim.map(|claim| &claim.spec))
                 }
             };
-            spec.is_some_and(|spec| spec.is_beyond())
-        });
+            match spec {
+                Some(spec) => specs.push(&**spec),
+                None if self.lacks(namespace, name) => {}
+                None => {
+                    return Some(eco_format!(
+                        "the {kind} `{name}` of the pods is not in the input"
+                    ));
+                }
+            }
+        }
+        let is_admin = specs.iter().any(|spec| spec.is_admin());
+        if is_admin && !self.complete && !self.admin.contains_key(namespace) {
+            return Some(eco_format!(
+                "their `adminAccess` needs a label of Namespace `{namespace}`, which is not in the input"
+            ));
+        }
+        let beyond = specs.iter().any(|spec| spec.is_beyond());
         let gated = beyond || self.all.iter().any(|slice| slice.beyond);
         gated.then(|| {
             "devices use features of the API that are off by default or not evaluated here".into()

@@ -7,6 +7,8 @@ pub(crate) mod inventory;
 pub(crate) mod objects;
 pub(crate) mod pools;
 pub(crate) mod prepare;
+#[cfg(test)]
+mod tests;
 
 pub use claims::Devices;
 pub use inventory::{Asked, NodeDevice, Published};

@@ -36,6 +36,10 @@ impl Devices {
         let Self { all, numbers, pools, .. } = self;
         pools.gather(all, numbers, nodes);
         let mut devices = PodDevices::default();
+        // Not judged (`Devices::unjudged`); no node is refused for what was not read.
+        if !self.knows_devices() {
+            return devices;
+        }
         for id in claims.iter().flatten() {
             let claim = &self.claims[*id];
             if !claim.exists {

@@ -35,9 +35,16 @@ fn a_pod_takes_its_priority_from_itself_its_class_or_the_default() {
         ("priorityClassName: none", None),
         ("priorityClassName: system-node-critical", Some((2_000_001_000, false))),
         ("priorityClassName: system-cluster-critical", Some((2_000_000_000, false))),
-        ("priorityClassName: high, priority: 7", Some((7, false))),
-        ("priorityClassName: high, preemptionPolicy: Never", Some((100, true))),
-        ("priorityClassName: quiet, preemptionPolicy: PreemptLowerPriority", Some((50, false))),
+        ("priorityClassName: high, priority: 7", None),
+        ("priorityClassName: high, preemptionPolicy: Never", None),
+        ("priorityClassName: quiet, preemptionPolicy: Never", Some((50, true))),
+        // The values of pods that have a node are those that they got.
+        ("priorityClassName: high, priority: 7, nodeName: n", Some((7, false))),
+        ("priorityClassName: high, preemptionPolicy: Never, nodeName: n", Some((100, true))),
+        (
+            "priorityClassName: quiet, preemptionPolicy: PreemptLowerPriority, nodeName: n",
+            Some((50, false)),
+        ),
     ] {
         assert_eq!(priority(&classes, spec), expected, "{spec}");
     }

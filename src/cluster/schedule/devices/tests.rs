@@ -1,0 +1,73 @@
+//! What is not read of devices, and what is left open of them.
+
+use crate::testing::{gpu_node, ome_on};
+
+const CLASS: &str =
+    "---\n{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}, spec: {}}\n";
+const SLICE: &str = "---\n{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: s}, spec: {driver: d.example, nodeName: n1, pool: {name: n1, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu-0}]}}\n";
+
+fn template(name: &str, request: &str) -> String {
+    format!(
+        "---\n{{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {{name: {name}, namespace: ml}}, spec: {{spec: {{devices: {{requests: [{{name: r, exactly: {{deviceClassName: gpu{request}}}}}]}}}}}}}}\n"
+    )
+}
+
+fn deployment(spec: &str) -> String {
+    format!(
+        "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a, namespace: ml}}\nspec: {{replicas: 1, selector: {{matchLabels: {{app: a}}}}, template: {{metadata: {{labels: {{app: a}}}}, spec: {{{spec}}}}}}}\n"
+    )
+}
+
+#[test]
+fn devices_that_were_not_read_are_not_judged() {
+    let both = format!("{CLASS}{SLICE}");
+    let wanted = template("t", "");
+    let admin = template("t", ", adminAccess: true");
+    let namespace = |name: &str| {
+        format!("---\n{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}}}}}\n")
+    };
+    let live = "---\n{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: o, namespace: ml, uid: u}, spec: {devices: {requests: []}}}\n";
+    for (input, verdict, part) in [
+        (format!("{both}{wanted}"), "fits", ""),
+        (wanted.clone(), "unknown", "no ResourceSlice and no DeviceClass"),
+        (format!("{CLASS}{wanted}"), "unknown", "no ResourceSlice is"),
+        (format!("{SLICE}{wanted}"), "unknown", "no DeviceClass is"),
+        (both.clone(), "unknown", "ResourceClaimTemplate `t` of the pods is not in the input"),
+        // Claims of a cluster were read, and this template is not one of its objects.
+        (format!("{both}{live}"), "does-not-fit", "not found"),
+        (format!("{both}{admin}"), "unknown", "Namespace `ml`"),
+        (format!("{both}{admin}{}", namespace("other")), "unknown", "Namespace `ml`"),
+        (format!("{both}{admin}{}", namespace("ml")), "does-not-fit", "not found"),
+    ] {
+        let pods = deployment(
+            "resourceClaims: [{name: d, resourceClaimTemplateName: t}], containers: [{name: c, image: x}]",
+        );
+        let text = gpu_node("n1", 8, "") + &input + &pods;
+        let ran = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)]);
+        assert_eq!(ran.at("/placement/verdict"), verdict, "{input}: {}", ran.out);
+        let list = if verdict == "unknown" { "notJudged" } else { "pending" };
+        let message = ran.at(&format!("/placement/{list}/0/message")).to_string();
+        assert!(message.contains(part), "{input}: {message}");
+    }
+}
+
+#[test]
+fn devices_behind_an_extended_resource_and_gates_are_not_judged() {
+    let class = "---\n{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}, spec: {extendedResourceName: d.example/gpu}}\n";
+    let plain = |resource: &str| {
+        format!("containers: [{{name: c, image: x, resources: {{limits: {{{resource}: 1}}}}}}]")
+    };
+    let gated = "schedulingGates: [{name: x.example/g}], containers: [{name: c, image: x}]";
+    for (class, spec, verdict) in [
+        (class, plain("d.example/gpu"), "unknown"),
+        ("", plain("d.example/gpu"), "does-not-fit"),
+        ("", plain("deviceclass.resource.kubernetes.io/gpu"), "unknown"),
+        // A node has it.
+        (class, plain("nvidia.com/gpu"), "fits"),
+        ("", gated.to_owned(), "unknown"),
+    ] {
+        let text = gpu_node("n1", 8, "") + class + &deployment(&spec);
+        let ran = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)]);
+        assert_eq!(ran.at("/placement/verdict"), verdict, "{spec}: {}", ran.out);
+    }
+}
