@@ -6,9 +6,9 @@
 use super::{Fate, Group, Pair, Settings};
 use crate::operators::servings;
 use crate::pipeline::{
-    self, Before, Changes, ComponentRollout, NotJudged, PlacementOptions, Planner, RollEnd,
-    RollOptions, ServiceRollout, SettledWorkload, State, Together, placed_state, roll, same_room,
-    together_after,
+    self, Before, Changes, ComponentRollout, Doubts, NotJudged, RollEnd, RollOptions,
+    ServiceRollout, SettledWorkload, State, Together, created_again, placed_state, roll, same_room,
+    settle,
 };
 use crate::quantity::Dollars;
 use ecow::{EcoString, eco_format};
@@ -78,8 +78,8 @@ pub struct Capacity {
     /// Components that do not change and whose pods have no node once the restarts are over: they
     /// were evicted meanwhile, and their place is taken.
     pub displaced: Vec<Waits>,
-    /// Pods of the new state that are not judged, and that were judged or not there before.
-    pub not_judged: Vec<NotJudged>,
+    /// What the new state leaves open, and the one before did not.
+    pub doubts: Doubts,
     /// How many restarts of services are among those that are not judged.
     pub open_restarts: usize,
     /// Whether restarts were simulated, all at once.
@@ -119,10 +119,22 @@ pub(super) fn capacity(
     let all = [before, after].iter().all(|side| is_whole(side));
     let same =
         between_releases && all && from.profile == to.profile && groups.iter().all(keeps_pods);
+    let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
+    // Changed workloads that no operator writes are in no group.
+    let restarts = restarts || changes_workloads(before, after, settings);
+    let Restarted { stuck, order, mut displaced, workloads, unjudged, mut again } = if restarts {
+        self::restarted(before, after, settings)
+    } else {
+        Restarted { stuck: Some(Vec::new()), ..Restarted::default() }
+    };
     // The same placement would come out twice, and it is the costly part.
-    let earlier_alone = if same { None } else { self::placed(before, settings, None) };
+    let earlier_alone = if same { None } else { placed(before, settings) };
+    // A fleet that is too large to be simulated restarts too.
+    let restarted = groups.iter().filter(|group| group.restart);
+    again.extend(restarted.flat_map(|group| group.services.iter().cloned()));
     // What ran before keeps its node, as the scheduler moves no pod that is bound.
-    let placed = self::placed(after, settings, earlier_alone.as_ref())?;
+    let Settings { semantics, at, .. } = settings;
+    let placed = settle(after.world, semantics, at, earlier_alone.as_ref(), Some(&again))?;
     let earlier = if same { Some(&placed) } else { earlier_alone.as_ref() };
     let waited = earlier.map(pods_that_wait).unwrap_or_default();
     let waits_now = pods_that_wait(&placed);
@@ -155,14 +167,6 @@ pub(super) fn capacity(
             message: pending.message.clone(),
         });
     }
-    let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
-    // Changed workloads that no operator writes are in no group.
-    let restarts = restarts || changes_workloads(before, after, settings);
-    let Restarted { stuck, order, mut displaced, workloads, unjudged } = if restarts {
-        self::restarted(before, after, settings)
-    } else {
-        Restarted { stuck: Some(Vec::new()), ..Restarted::default() }
-    };
     // What the new state has no room for, whatever the restarts do, is in a list already.
     displaced.retain(|waiting| {
         let is_same = |other: &&Waits| {
@@ -170,25 +174,24 @@ pub(super) fn capacity(
         };
         !lost.iter().chain(&new).any(|other| is_same(&other))
     });
-    let mut not_judged = earlier.map_or_else(
-        || placed.not_judged.clone(),
-        |earlier| {
-            let is_new = |one: &&NotJudged| !earlier.not_judged.contains(one);
-            placed.not_judged.iter().filter(is_new).cloned().collect()
-        },
-    );
+    let mut doubts = if same {
+        Doubts::default()
+    } else {
+        let earlier = earlier.map(|earlier| (before.world, earlier));
+        Doubts::new(&placed, earlier, semantics, at)
+    };
     let open_restarts = unjudged.len();
     for one in workloads.iter().filter_map(ChangedWorkload::not_judged).chain(unjudged) {
         // The placement may have said it of the pods already.
-        if not_judged.iter().all(|other: &NotJudged| other.message != one.message) {
-            not_judged.push(one);
+        if doubts.not_judged.iter().all(|other| other.message != one.message) {
+            doubts.not_judged.push(one);
         }
     }
     Some(Capacity {
         restarts: restarts && stuck.is_some(),
         order,
         servings: Pair { from: earlier.map(servings).unwrap_or_default(), to: servings(&placed) },
-        not_judged,
+        doubts,
         open_restarts,
         workloads,
         before: earlier.map(room),
@@ -226,12 +229,12 @@ fn keeps_pods(group: &Group) -> bool {
 
 /// Whether any pod of a state has no node.
 pub fn is_short(side: &State<'_>, settings: Settings<'_>) -> bool {
-    placed(side, settings, None).is_some_and(|placed| placed.pods.pending > 0)
+    placed(side, settings).is_some_and(|placed| placed.pods.pending > 0)
 }
 
 /// Cost of ModelServings if nothing differs; empty if none is selected.
 pub(super) fn unchanged(after: &State<'_>, settings: Settings<'_>) -> Pair<ServingCosts> {
-    let placed = || placed(after, settings, None);
+    let placed = || placed(after, settings);
     let placement = (!after.servings.is_empty()).then(placed).flatten();
     let costs = placement.as_ref().map(servings).unwrap_or_default();
     Pair { from: costs.clone(), to: costs }
@@ -247,16 +250,9 @@ fn room(placed: &Together) -> Room {
     Room { verdict: placed.verdict_word(), wanted: pods.wanted, pending: pods.pending }
 }
 
-/// Places a side; what was placed `before` runs where it was placed.
-fn placed(side: &State<'_>, settings: Settings<'_>, before: Option<&Together>) -> Option<Together> {
-    let planner = Planner::of(side.world, settings.semantics);
-    let options = PlacementOptions {
-        settled: before.is_none(),
-        at: settings.at,
-        ..PlacementOptions::default()
-    };
-    let before = before.map_or(&[][..], |before| &before.settled);
-    together_after(&planner, &mut Vec::new(), &mut Vec::new(), options, before)
+/// Places a side.
+fn placed(side: &State<'_>, settings: Settings<'_>) -> Option<Together> {
+    settle(side.world, settings.semantics, settings.at, None, None)
 }
 
 /// The restarts of a change, all at once.
@@ -269,6 +265,8 @@ struct Restarted {
     workloads: Vec<ChangedWorkload>,
     /// Services whose restarts are not judged.
     unjudged: Vec<NotJudged>,
+    /// What creates pods again.
+    again: BTreeSet<EcoString>,
 }
 
 impl Capacity {
@@ -381,6 +379,7 @@ fn restarted(before: &State<'_>, after: &State<'_>, settings: Settings<'_>) -> R
         displaced: displaced.collect(),
         workloads,
         unjudged,
+        again: created_again(&rolled),
     }
 }
 

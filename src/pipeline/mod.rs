@@ -66,17 +66,17 @@ pub use render::{Rendered, Renderer};
 pub use roll::{
     AddedNodes, Amounts, Before, Changes, ComponentRollout, Fix, RollEnd, RollOptions, RollStage,
     ServiceChange, ServiceRollout, ServingChange, State, Stuck, Target, Trouble, Troubles,
-    WorkloadChange, altered, come_and_go, is_simulated, peak_gpus, roll,
+    WorkloadChange, altered, come_and_go, created_again, is_simulated, peak_gpus, roll,
 };
 
 pub use running::{OwnerName, RunningPod, RunningPods};
 
 pub use together::{
-    AssumedToleration, At, Each, Filtered, HalfGroup, Look, Loss, LossRow, Losses, Lost, MoreNodes,
-    NodeUse, NotCounted, NotJudged, OtherWorkloads, Pending, Placement, PlacementOptions,
-    PodCounts, RemedyFound, ServiceNames, SettledWorkload, Stands, Together, Verdict, Victim,
-    Waiting, advice, counted_kinds, counted_objects, has_current, has_room, losses, placed_state,
-    refused_by_server, same_room, together, together_after,
+    AssumedToleration, At, Doubts, Each, Filtered, HalfGroup, Look, Loss, LossRow, Losses, Lost,
+    MoreNodes, NodeUse, NotCounted, NotJudged, OtherWorkloads, Pending, Placement,
+    PlacementOptions, PodCounts, RemedyFound, ServiceNames, SettledWorkload, Stands, Together,
+    Verdict, Victim, Waiting, advice, counted_kinds, counted_objects, has_current, has_room,
+    losses, placed_state, refused_by_server, same_room, settle, together,
 };
 
 pub use totals::{ClassTotal, ClosedNodes, Totals, totals};

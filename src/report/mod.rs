@@ -13,6 +13,7 @@ mod columns;
 pub mod conversion;
 pub mod diff;
 pub mod discover;
+mod doubts;
 pub mod drain;
 pub mod drift;
 pub mod endpoints;

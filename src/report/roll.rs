@@ -7,7 +7,9 @@ use super::phrases::plural;
 use super::screen::{Page, put};
 use super::table::{self, Style};
 use crate::decision::Edit;
-use crate::pipeline::{AddedNodes, Amounts, ComponentRollout, Fix, RollEnd, RollStage, Stuck};
+use crate::pipeline::{
+    AddedNodes, Amounts, ComponentRollout, Doubts, Fix, RollEnd, RollStage, Stuck,
+};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 
@@ -121,10 +123,10 @@ pub fn stuck_group(components: &[ComponentRollout], serving: &str) -> Option<i64
     rest.split('-').next()?.parse().ok()
 }
 
-/// A sentence without ✓ where a part of the input was not read.
-pub(super) fn unconfirmed(sentence: Cell, incomplete: bool) -> Cell {
+/// A sentence without ✓ where something is open.
+pub(super) fn unconfirmed(sentence: Cell, doubts: &Doubts) -> Cell {
     // What was not read could take the nodes that this update needs.
-    if incomplete { sentence.unconfirmed() } else { sentence }
+    if doubts.is_certain() { sentence } else { sentence.unconfirmed() }
 }
 
 /// `✓ complete`, `✗ stuck`, `nothing to do`.
@@ -147,14 +149,14 @@ pub(super) fn page(
     component: &ComponentRollout,
     title: &str,
     sources: &SourceMap,
-    incomplete: bool,
+    doubts: &Doubts,
 ) -> Value {
-    let end = unconfirmed(end(component.end), incomplete);
+    let end = unconfirmed(end(component.end), doubts);
     json!({
         "title": title,
         "titles": TITLES,
         "rows": rows(component),
-        "said": sentences(component, sources, incomplete),
+        "said": sentences(component, sources, doubts),
         "sign": end.symbol(),
         "stuck": end.is_bad(),
     })
@@ -204,9 +206,9 @@ pub(super) fn title(component: &ComponentRollout) -> String {
     )
 }
 
-/// How it ends, and the edits that would complete it, one sentence each. Nothing is confirmed where a
-/// part of the input was not read.
-pub fn sentences(component: &ComponentRollout, sources: &SourceMap, incomplete: bool) -> Vec<Cell> {
+/// How it ends, and the edits that would complete it, one sentence each. Nothing is confirmed where
+/// something is open.
+pub fn sentences(component: &ComponentRollout, sources: &SourceMap, doubts: &Doubts) -> Vec<Cell> {
     // Both kinds replace groups, whose pods are ready together or not at all.
     let groups = matches!(component.kind, "LeaderWorkerSet" | "ModelServing");
     let what = if groups { "group" } else { "pod" };
@@ -288,7 +290,7 @@ pub fn sentences(component: &ComponentRollout, sources: &SourceMap, incomplete: 
                 .into(),
         );
     }
-    out.into_iter().map(|sentence| unconfirmed(sentence, incomplete)).collect()
+    out.into_iter().map(|sentence| unconfirmed(sentence, doubts)).collect()
 }
 
 /// Why pods keep the template that they have, although their controller does nothing more.
@@ -342,11 +344,11 @@ fn words(fix: &Fix, sources: &SourceMap) -> String {
     words
 }
 
-/// All components as text. Nothing is confirmed where a part of the input was not read.
+/// All components as text. Nothing is confirmed where something is open.
 pub(super) fn text(
     components: &[ComponentRollout],
     sources: &SourceMap,
-    incomplete: bool,
+    doubts: &Doubts,
     style: Style,
 ) -> String {
     let mut out = Page::default();
@@ -356,7 +358,7 @@ pub(super) fn text(
             out.draw(&table::table(&TITLES, rows(component), style));
             out.end_line();
         }
-        for sentence in sentences(component, sources, incomplete) {
+        for sentence in sentences(component, sources, doubts) {
             out.draw(&sentence.shown(style.color));
             out.end_line();
         }
@@ -368,7 +370,7 @@ pub(super) fn text(
 pub(super) fn markdown(
     components: &[ComponentRollout],
     sources: &SourceMap,
-    incomplete: bool,
+    doubts: &Doubts,
 ) -> String {
     let mut out = Page::default();
     let titles = TITLES.map(str::to_lowercase);
@@ -378,7 +380,7 @@ pub(super) fn markdown(
             markdown::table(&mut out, &titles.each_ref().map(String::as_str), rows(component));
             out.end_line();
         }
-        markdown::list(&mut out, sentences(component, sources, incomplete));
+        markdown::list(&mut out, sentences(component, sources, doubts));
     }
     out.finish()
 }

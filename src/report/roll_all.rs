@@ -8,10 +8,10 @@ use super::markdown;
 use super::phrases::{first_of, plural};
 use super::screen::{Page, line, put};
 use super::table::{self, Style};
-use super::{SCHEMA_VERSION, findings, roll};
+use super::{SCHEMA_VERSION, doubts, findings, roll};
 use crate::api::Follow;
 use crate::diag::Diagnostic;
-use crate::pipeline::{ComponentRollout, RollEnd, ServiceRollout, peak_gpus};
+use crate::pipeline::{ComponentRollout, Doubts, RollEnd, ServiceRollout, peak_gpus};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -19,8 +19,8 @@ use std::fmt::Write as _;
 const TITLES: [&str; 8] =
     ["SERVICE", "COMPONENT", "KIND", "STRATEGY", "STAGES", "READY AT LEAST", "GPUS AT MOST", "END"];
 
-/// Number of services to name in a sentence.
-const NAMED: usize = 3;
+/// Number of services to name in a sentence, and of lines about what is not judged.
+pub(super) const NAMED: usize = 3;
 
 /// The simulated rollout of a fleet.
 #[derive(Clone, Copy, Debug)]
@@ -35,8 +35,8 @@ pub struct All<'a> {
     pub sources: &'a SourceMap,
     /// The input has errors.
     pub failed: bool,
-    /// A part of the input was not read: nothing is confirmed.
-    pub incomplete: bool,
+    /// What is open: nothing is confirmed.
+    pub doubts: &'a Doubts,
 }
 
 /// A service or another workload that does not change and whose pods lose their nodes.
@@ -104,9 +104,41 @@ impl Displaced {
     }
 }
 
+/// What else loses its nodes, and what is open, one sentence each.
+pub(super) fn others(displaced: &[Displaced], doubts: &Doubts) -> Vec<Cell> {
+    let lost = displaced.iter().map(Displaced::sentence);
+    lost.chain(doubts::sentences(doubts, NAMED)).collect()
+}
+
+/// The same as text below the components.
+pub(super) fn others_into(out: &mut Page, displaced: &[Displaced], doubts: &Doubts, style: Style) {
+    let others = others(displaced, doubts);
+    for sentence in &others {
+        out.end_line();
+        out.draw(&sentence.shown(style.color));
+    }
+    if !others.is_empty() {
+        out.end_line();
+    }
+}
+
+/// The same as Markdown.
+pub(super) fn others_into_markdown(out: &mut Page, displaced: &[Displaced], doubts: &Doubts) {
+    let others = others(displaced, doubts);
+    if !others.is_empty() {
+        out.end_line();
+        markdown::list(out, others);
+    }
+}
+
 impl All<'_> {
     fn displaced(&self) -> Vec<Cell> {
         displaced(self.services).iter().map(Displaced::sentence).collect()
+    }
+
+    /// What is open, one sentence each.
+    fn open(&self) -> Vec<Cell> {
+        doubts::sentences(self.doubts, NAMED)
     }
 
     /// Changed components, with their services.
@@ -208,7 +240,9 @@ impl All<'_> {
             // Errors outweigh everything: no ✓ may stand in one line with them.
             _ if failed > 0 || self.failed || self.stuck() > 0 || self.lost() > 0 => Meaning::Bad,
             // Pods without a node are not confirmed, although nothing of them changes.
-            false if !self.services.iter().any(Self::waits) => Meaning::Good,
+            false if self.doubts.is_certain() && !self.services.iter().any(Self::waits) => {
+                Meaning::Good
+            }
             _ => Meaning::Attention,
         };
         let mut out = format!(
@@ -236,10 +270,12 @@ impl All<'_> {
             lost => _ = write!(out, "; {lost} no longer fit"),
         }
         // One reason is enough, and an unread part explains errors that follow from it.
-        if self.incomplete {
+        if self.doubts.incomplete {
             out.push_str("; a part of the input was not read");
         } else if self.failed && failed == 0 {
             out.push_str("; the input has errors");
+        } else if !self.doubts.is_certain() {
+            out.push_str("; not everything was judged");
         }
         if failed > 0 {
             let is = if failed == 1 { "is" } else { "are" };
@@ -250,7 +286,7 @@ impl All<'_> {
 
     /// A sentence without its sign where nothing is confirmed.
     fn unconfirmed(&self, sentence: Cell) -> Cell {
-        roll::unconfirmed(sentence, self.incomplete)
+        roll::unconfirmed(sentence, self.doubts)
     }
 
     fn rows(&self) -> Vec<Vec<Cell>> {
@@ -270,7 +306,7 @@ impl All<'_> {
     }
 
     fn sentences(&self, component: &ComponentRollout) -> Vec<Cell> {
-        roll::sentences(component, self.sources, self.incomplete)
+        roll::sentences(component, self.sources, self.doubts)
     }
 
     /// The stuck components: their names, and the sentences about each.
@@ -335,7 +371,7 @@ impl Answer for All<'_> {
             })
         };
         let (changed, workloads) = self.changed_counts();
-        json!({
+        let mut out = json!({
             "schemaVersion": SCHEMA_VERSION,
             "semantics": self.semantics.run().as_str(),
             "totals": {
@@ -350,7 +386,11 @@ impl Answer for All<'_> {
             "workloads": changing.iter().map(workload).collect::<Vec<_>>(),
             "otherWorkloads": others.map(other).collect::<Vec<_>>(),
             "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
-        })
+        });
+        for (key, open) in doubts::keys(self.doubts) {
+            out[key] = open;
+        }
+        out
     }
 
     /// A table of changed components, then the stuck ones.
@@ -377,6 +417,10 @@ impl Answer for All<'_> {
         if let Some(waiting) = self.waiting() {
             line!(out, "{waiting}");
         }
+        for open in self.open() {
+            out.draw(&open.shown(style.color));
+            out.end_line();
+        }
         out.draw(&self.summary().shown(style.color));
         out.end_line();
         out.finish()
@@ -399,6 +443,11 @@ impl Answer for All<'_> {
         if let Some(waiting) = self.waiting() {
             put!(out, "\n{}\n", markdown::text(&waiting));
         }
+        let open = self.open();
+        if !open.is_empty() {
+            out.end_line();
+            markdown::list(&mut out, open);
+        }
         for (component, sentences) in self.sentences_of_each() {
             put!(out, "\n**{}**\n\n", markdown::text(&component));
             markdown::list(&mut out, sentences);
@@ -409,12 +458,12 @@ impl Answer for All<'_> {
     fn html(&self) -> Result<String, String> {
         let component = |(service, rollout): (&ServiceRollout, &ComponentRollout)| {
             let title = format!("{} {}", service.full_name(), roll::title(rollout));
-            roll::page(rollout, &title, self.sources, self.incomplete)
+            roll::page(rollout, &title, self.sources, self.doubts)
         };
         fill(
             "roll_all.html",
             include_str!("page/roll_all.html"),
-            &json!({ "summary": self.summary(), "lost": self.displaced(), "components": self.changed().map(component).collect::<Vec<_>>() }),
+            &json!({ "summary": self.summary(), "lost": self.displaced(), "open": self.open(), "components": self.changed().map(component).collect::<Vec<_>>() }),
         )
     }
 }

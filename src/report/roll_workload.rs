@@ -3,13 +3,13 @@
 use super::answer::Answer;
 use super::cell::Cell;
 use super::fill::fill;
-use super::roll_all::Displaced;
+use super::roll_all::{self, Displaced};
 use super::screen::{Page, put};
 use super::table::Style;
-use super::{SCHEMA_VERSION, findings, markdown, roll};
+use super::{SCHEMA_VERSION, doubts, findings, markdown, roll};
 use crate::api::Follow;
 use crate::diag::Diagnostic;
-use crate::pipeline::{ComponentRollout, ServiceRollout};
+use crate::pipeline::{ComponentRollout, Doubts, ServiceRollout};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 
@@ -24,8 +24,8 @@ pub struct Workload<'a> {
     pub rollout: &'a ServiceRollout,
     /// What else of the input loses its nodes.
     pub displaced: &'a [Displaced],
-    /// A part of the input was not read: nothing is confirmed.
-    pub incomplete: bool,
+    /// What is open: nothing is confirmed.
+    pub doubts: &'a Doubts,
     /// All findings.
     pub found: &'a [Diagnostic],
     /// The sources that findings refer to.
@@ -53,7 +53,7 @@ impl Workload<'_> {
             Some(meaning) => Cell::marked(meaning, text),
             None => text.into(),
         };
-        roll::unconfirmed(marked, self.incomplete)
+        roll::unconfirmed(marked, self.doubts)
     }
 }
 
@@ -78,6 +78,9 @@ impl Answer for Workload<'_> {
         if !self.displaced.is_empty() {
             out["displaced"] = self.displaced.iter().map(Displaced::json).collect();
         }
+        for (key, open) in doubts::keys(self.doubts) {
+            out[key] = open;
+        }
         out
     }
 
@@ -87,14 +90,8 @@ impl Answer for Workload<'_> {
         if self.rests() {
             put!(out, "\n{NOTHING}\n");
         }
-        out.draw(&roll::text(&self.rollout.components, self.sources, self.incomplete, style));
-        for other in self.displaced {
-            out.end_line();
-            out.draw(&other.sentence().shown(style.color));
-        }
-        if !self.displaced.is_empty() {
-            out.end_line();
-        }
+        out.draw(&roll::text(&self.rollout.components, self.sources, self.doubts, style));
+        roll_all::others_into(&mut out, self.displaced, self.doubts, style);
         out.finish()
     }
 
@@ -104,23 +101,20 @@ impl Answer for Workload<'_> {
         if self.rests() {
             put!(out, "\n{NOTHING}\n");
         }
-        out.draw(&roll::markdown(&self.rollout.components, self.sources, self.incomplete));
-        if !self.displaced.is_empty() {
-            out.end_line();
-            markdown::list(&mut out, self.displaced.iter().map(Displaced::sentence));
-        }
+        out.draw(&roll::markdown(&self.rollout.components, self.sources, self.doubts));
+        roll_all::others_into_markdown(&mut out, self.displaced, self.doubts);
         Ok(out.finish())
     }
 
     fn html(&self) -> Result<String, String> {
         let component = |component: &ComponentRollout| {
-            roll::page(component, &roll::title(component), self.sources, self.incomplete)
+            roll::page(component, &roll::title(component), self.sources, self.doubts)
         };
         let lost: Vec<Cell> = self.displaced.iter().map(Displaced::sentence).collect();
         fill(
             "roll_all.html",
             include_str!("page/roll_all.html"),
-            &json!({ "summary": self.summary(), "lost": lost, "components": self.rollout.components.iter().map(component).collect::<Vec<_>>() }),
+            &json!({ "summary": self.summary(), "lost": lost, "open": doubts::sentences(self.doubts, roll_all::NAMED), "components": self.rollout.components.iter().map(component).collect::<Vec<_>>() }),
         )
     }
 }

@@ -2,6 +2,7 @@
 //! (docs/together.md).
 
 use super::cell::{Cell, row};
+use super::doubts;
 use super::phrases::{self, first_of, plural};
 use super::screen::{Page, line, put};
 use super::sheet::Sheet;
@@ -9,8 +10,8 @@ use crate::cluster::BlockedNodes;
 use crate::cluster::fleet::{Packing, Verdict};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{
-    AssumedToleration, At, Costs, HalfGroup, MoreNodes, NotJudged, OwnerName, Pending, Placement,
-    Planned, PlannedComponent, RemedyFound, Together, Waiting, advice,
+    At, Costs, HalfGroup, MoreNodes, NotJudged, OwnerName, Pending, Placement, Planned,
+    PlannedComponent, RemedyFound, Together, Waiting, advice,
 };
 use ecow::{EcoString, eco_format};
 use serde_json::{Map, Value, json};
@@ -61,12 +62,6 @@ fn packing(packing: Packing) -> Value {
     })
 }
 
-/// What is not judged.
-pub(super) fn not_judged_json(all: &[NotJudged]) -> Value {
-    let one = |judged: &NotJudged| json!({ "what": judged.what.as_str(), "pods": judged.pods, "message": judged.message.as_str() });
-    all.iter().map(one).collect()
-}
-
 /// Services in error as what is not judged: text shows their errors.
 fn in_error(services: usize) -> Option<NotJudged> {
     (services > 0).then(|| NotJudged {
@@ -113,7 +108,7 @@ pub(super) fn json(together: &Together) -> Value {
     if !together.not_judged.is_empty() || together.in_error > 0 {
         let mut all = together.not_judged.clone();
         all.extend(in_error(together.in_error));
-        out["notJudged"] = not_judged_json(&all);
+        out["notJudged"] = doubts::not_judged_json(&all);
     }
     // Absent keys say that nothing of the kind concerns this fleet.
     if !together.order_matters.is_empty() {
@@ -123,8 +118,7 @@ pub(super) fn json(together: &Together) -> Value {
         out["orderTried"] = tried.into();
     }
     if !together.assumed.is_empty() {
-        let one = |toleration: &AssumedToleration| json!({ "resource": toleration.resource.as_str(), "nodes": toleration.nodes, "shown": toleration.is_shown, "decides": toleration.decides });
-        out["assumed"] = together.assumed.iter().map(one).collect();
+        out["assumed"] = doubts::assumed_json(&together.assumed);
     }
     if !together.half_groups.is_empty() {
         out["halfGroups"] = together
@@ -183,13 +177,8 @@ fn remedies_into(together: &Together, out: &mut Page) {
 
 /// The tolerations that nothing in the input shows, one line for each resource.
 fn assumed_into(together: &Together, out: &mut Page) {
-    for toleration in together.assumed.iter().filter(|assumed| !assumed.is_shown) {
-        line!(
-            out,
-            "assumed: pods that request {} tolerate its taint ({}): `--device-tolerations never` counts only what they state",
-            toleration.resource,
-            plural(toleration.nodes, "node")
-        );
+    for assumed in doubts::assumed(&together.assumed) {
+        line!(out, "{assumed}");
     }
 }
 
@@ -475,13 +464,8 @@ fn workloads_into(together: &Together, workloads: &[&EcoString], out: &mut Page)
 }
 
 fn not_judged_into(together: &Together, out: &mut Page) {
-    for judged in together.not_judged.iter().take(NAMED) {
-        let pods =
-            judged.pods.map_or_else(String::new, |pods| format!("{} of ", plural(pods, "pod")));
-        line!(out, "not judged: {pods}{}: {}", judged.what, judged.message);
-    }
-    if together.not_judged.len() > NAMED {
-        line!(out, "not judged: {} more", together.not_judged.len() - NAMED);
+    for judged in doubts::lines(&together.not_judged, NAMED) {
+        line!(out, "{judged}");
     }
 }
 

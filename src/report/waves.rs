@@ -8,14 +8,14 @@ use super::answer::Answer;
 use super::cell::{Cell, row};
 use super::fill::fill;
 use super::phrases::plural;
-use super::roll_all::Displaced;
+use super::roll_all::{self, Displaced};
 use super::screen::{Page, line, printable, put};
 use super::table::{self, Style};
-use super::{SCHEMA_VERSION, findings, markdown, roll};
+use super::{SCHEMA_VERSION, doubts, findings, markdown, roll};
 use crate::api::{Follow, Service};
 use crate::diag::Diagnostic;
 use crate::diff::waves::{WAVES, WorkloadRollout};
-use crate::pipeline::{ComponentRollout, RollEnd};
+use crate::pipeline::{ComponentRollout, Doubts, RollEnd};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 
@@ -36,8 +36,8 @@ pub struct Waves<'a> {
     pub components: &'a [ComponentRollout],
     /// What else of the input loses its nodes.
     pub displaced: &'a [Displaced],
-    /// A part of the input was not read: nothing is confirmed.
-    pub incomplete: bool,
+    /// What is open: nothing is confirmed.
+    pub doubts: &'a Doubts,
     /// All findings.
     pub found: &'a [Diagnostic],
     /// The sources that findings refer to.
@@ -69,6 +69,9 @@ impl Answer for Waves<'_> {
         if !self.displaced.is_empty() {
             out["displaced"] = self.displaced.iter().map(Displaced::json).collect();
         }
+        for (key, open) in doubts::keys(self.doubts) {
+            out[key] = open;
+        }
         out
     }
 
@@ -87,14 +90,8 @@ impl Answer for Waves<'_> {
         }
         out.end_line();
         out.draw(&table::table(&TITLES, self.workloads.iter().map(row), style));
-        out.draw(&roll::text(self.components, self.sources, self.incomplete, style));
-        for other in self.displaced {
-            out.end_line();
-            out.draw(&other.sentence().shown(style.color));
-        }
-        if !self.displaced.is_empty() {
-            out.end_line();
-        }
+        out.draw(&roll::text(self.components, self.sources, self.doubts, style));
+        roll_all::others_into(&mut out, self.displaced, self.doubts, style);
         out.finish()
     }
 
@@ -108,21 +105,18 @@ impl Answer for Waves<'_> {
         out.end_line();
         let titles = ["kind", "name", "maxUnavailable", "maxSurge", "pods restarted"];
         markdown::table(&mut out, &titles, self.workloads.iter().map(row));
-        out.draw(&roll::markdown(self.components, self.sources, self.incomplete));
-        if !self.displaced.is_empty() {
-            out.end_line();
-            markdown::list(&mut out, self.displaced.iter().map(Displaced::sentence));
-        }
+        out.draw(&roll::markdown(self.components, self.sources, self.doubts));
+        roll_all::others_into_markdown(&mut out, self.displaced, self.doubts);
         Ok(out.finish())
     }
 
     fn html(&self) -> Result<String, String> {
-        let component = |component: &ComponentRollout| json!({ "title": roll::title(component), "titles": roll::TITLES, "rows": roll::rows(component), "said": roll::sentences(component, self.sources, self.incomplete) });
+        let component = |component: &ComponentRollout| json!({ "title": roll::title(component), "titles": roll::TITLES, "rows": roll::rows(component), "said": roll::sentences(component, self.sources, self.doubts) });
         let rows: Vec<Vec<Cell>> = self.workloads.iter().map(row).collect();
         fill(
             "waves.html",
             include_str!("page/waves.html"),
-            &json!({ "summary": self.summary(), "name": self.service.name().as_str(), "waves": self.named("name"), "titles": TITLES, "rows": rows, "components": self.components.iter().map(component).collect::<Vec<_>>(), "displaced": self.displaced.iter().map(Displaced::sentence).collect::<Vec<_>>() }),
+            &json!({ "summary": self.summary(), "name": self.service.name().as_str(), "waves": self.named("name"), "titles": TITLES, "rows": rows, "components": self.components.iter().map(component).collect::<Vec<_>>(), "displaced": roll_all::others(self.displaced, self.doubts) }),
         )
     }
 }
@@ -146,7 +140,8 @@ impl Waves<'_> {
         let mut end = match (self.components.is_empty(), stuck.is_empty()) {
             (true, _) => String::new(),
             (_, true) if !depends.is_empty() => String::new(),
-            (_, true) if self.incomplete => "; a part of the input was not read".to_owned(),
+            (_, true) if self.doubts.incomplete => "; a part of the input was not read".to_owned(),
+            (_, true) if !self.doubts.is_certain() => "; not everything was judged".to_owned(),
             (_, true) => "; no update is stuck".to_owned(),
             (_, false) => format!("; stuck: {}", stuck.join(", ")),
         };

@@ -101,6 +101,8 @@ pub struct Workload {
     /// The pods that run request other things than those that are wanted: pods that do not change
     /// keep their nodes before them.
     pub changed: bool,
+    /// A change replaces the pods that run.
+    pub again: bool,
     /// Pods that run keep their nodes whatever the filters say of these: they are not placed, they
     /// run.
     pub runs_on: bool,
@@ -126,6 +128,12 @@ impl Workload {
     pub fn came(&self) -> Came {
         let runs = if self.running.is_empty() { Came::New } else { Came::Ran };
         self.came.unwrap_or(runs)
+    }
+
+    /// How many of these pods are created; those that run were admitted before.
+    pub fn created(&self, wanted: usize) -> usize {
+        let admitted = if self.changed || self.again { 0 } else { self.running.len() };
+        wanted.saturating_sub(admitted)
     }
 
     /// The number of templates that were wanted.

@@ -36,6 +36,7 @@ pub use outcome::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
 pub use plain::is_simulated;
 
 use super::running::{RunningPod, RunningPods};
+use super::together::attached::OneNode;
 use super::together::options;
 use super::together::settled::{Ground as Cluster, Size, Workloads};
 use super::together::workloads::id_of;
@@ -168,6 +169,13 @@ impl ServiceRollout {
     }
 }
 
+/// The workloads of which a change replaces pods, each by its [`ServiceRollout::full_name`].
+pub fn created_again(rolled: &[ServiceRollout]) -> BTreeSet<EcoString> {
+    let is_replaced = |one: &ComponentRollout| one.new_template || one.replaced > 0;
+    let all = rolled.iter().filter(|service| service.components.iter().any(is_replaced));
+    all.map(|service| service.full_name().into()).collect()
+}
+
 /// Any value is valid: a rollout does not use host names of Services.
 const DOMAIN: &str = "cluster.local";
 
@@ -178,6 +186,8 @@ struct Ground<'a> {
     /// Pods of the input that have no node yet, with their templates; their indices follow those of
     /// the running pods.
     waiting: Arc<(RunningPods<'a>, Vec<Arc<PodTemplate>>)>,
+    /// The claims whose volumes one node at a time can have.
+    one_node: Arc<OneNode>,
     world: &'a World,
     /// Indices of the running pods of the services that change, if these pods are the state before.
     changing_pods: BTreeSet<usize>,
@@ -317,6 +327,7 @@ fn ground<'a>(
     Ground {
         cluster,
         waiting: Arc::new((waiting, templates)),
+        one_node: Arc::new(OneNode::of(catalog)),
         world,
         changing_pods: BTreeSet::new(),
         before,

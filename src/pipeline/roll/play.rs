@@ -11,7 +11,6 @@ use crate::api::serving_names;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{Replica, Slot, Slots, Workload};
 use crate::cluster::schedule::{First, NodeId, PodId, TemplateId};
-use crate::pipeline::together::attached::OneNode;
 use crate::pipeline::together::settled::Workloads;
 use crate::rollout::{
     DeploymentSpec, GroupRevision, Revision, StageOf, Start, Strategy, WorkloadId, World,
@@ -52,7 +51,7 @@ pub(super) fn play(
     if choices.pods {
         world.delete_oldest();
     }
-    let one_node = OneNode::of(&ground.world.catalog);
+    let one_node = &*ground.one_node;
     let contested = |world: &World| {
         if one_node.is_empty() {
             return BTreeSet::new();
@@ -130,7 +129,7 @@ pub(super) fn play(
     let mut rollouts: Vec<ComponentRollout> = ends.collect();
     moved.retain(|claim| !shared.contains(claim));
     for (track, rollout) in tracks.iter().zip(&mut rollouts) {
-        end::wait_for_volume(track, rollout, &moved, &one_node);
+        end::wait_for_volume(track, rollout, &moved, one_node);
     }
     let mut displaced = others::displaced(&world, &kept);
     let new = others::unplaced(&world, ground, &arrived);

@@ -10,6 +10,7 @@ pub(crate) mod assumed;
 pub(in crate::pipeline) mod attached;
 pub(crate) mod claims;
 mod contested;
+pub(crate) mod doubts;
 pub(in crate::pipeline) mod evicted;
 pub(in crate::pipeline) mod exclusive;
 mod held;
@@ -47,6 +48,7 @@ pub use answer::{
     MoreNodes, NotJudged, OtherWorkloads, Pending, PodCounts, SettledWorkload, Together, Victim,
 };
 pub use assumed::AssumedToleration;
+pub use doubts::{Doubts, settle};
 pub use loss::{Each, Loss, LossRow, Losses, Lost, losses};
 pub use map::{NodeUse, Stands};
 pub use partial_groups::HalfGroup;
@@ -112,6 +114,9 @@ pub struct PlacementOptions<'a> {
     pub at: At,
     /// Nodes that are lost.
     pub lost: Option<&'a BTreeSet<EcoString>>,
+    /// The workloads whose running pods a change replaces: `namespace/name`, without an operator with
+    /// the kind first.
+    pub again: Option<&'a BTreeSet<EcoString>>,
 }
 
 /// Above this number of pods, the effect of ties is not computed.

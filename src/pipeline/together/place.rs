@@ -239,6 +239,7 @@ impl Demand {
         }
         for claim in &mut self.claims {
             claim.workload.changed = claim.is_changed(templates);
+            claim.workload.again = options.again.is_some_and(|all| all.contains(&claim.service));
         }
     }
 }
@@ -447,7 +448,7 @@ fn unjudged(
             continue;
         }
         let pods: usize = workload.replicas.iter().map(|replica| replica.pods.len()).sum();
-        let new = workload.running.len() < pods || renewed[at];
+        let new = workload.created(pods) > 0 || renewed[at];
         let mut reasons = (0..workload.templates.len())
             .filter_map(|one| placed.scheduler.unjudged(placed.template(at, one), new));
         if let Some(why) = reasons.next() {

@@ -28,8 +28,7 @@ pub(super) fn found(
     let mut rules: HashMap<(&EcoString, EcoString, bool), Vec<EcoString>> = HashMap::new();
     for (claim, workload) in claims.iter().zip(&fleet.workloads) {
         let all = workload.replicas.iter().flat_map(Replica::startable).count();
-        // What runs was admitted.
-        let new = all.saturating_sub(workload.running.len());
+        let new = workload.created(all);
         if new == 0 {
             continue;
         }

@@ -226,7 +226,7 @@ pub(super) fn unread(
             continue;
         };
         let all: usize = workload.replicas.iter().map(|replica| replica.pods.len()).sum();
-        let new = all.saturating_sub(workload.running.len());
+        let new = workload.created(all);
         if new > 0 {
             let key = (namespace.clone(), local.object.id.name.clone(), cluster.clone());
             *pods.entry(key).or_default() += new;

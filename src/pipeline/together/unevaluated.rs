@@ -22,8 +22,8 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
     let mut pods: BTreeMap<EcoString, usize> = BTreeMap::new();
     for (claim, workload) in claims.iter().zip(&fleet.workloads) {
         let wanted: usize = workload.replicas.iter().map(|item| item.pods.len()).sum();
-        // Pods that run were admitted before; only new ones meet a policy.
-        let new = wanted.saturating_sub(workload.running.len());
+        // Only new pods meet a policy.
+        let new = workload.created(wanted);
         if new > 0 {
             *pods.entry(claim.namespace().into()).or_default() += new;
         }

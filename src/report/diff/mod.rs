@@ -155,8 +155,8 @@ fn capacity(capacity: &Capacity) -> Value {
         ("waitsAsBefore", &capacity.same),
         ("noLongerFitsAfterRestarts", &capacity.displaced),
     ];
-    if !capacity.not_judged.is_empty() {
-        out["notJudged"] = super::together::not_judged_json(&capacity.not_judged);
+    for (key, open) in super::doubts::keys(&capacity.doubts) {
+        out[key] = open;
     }
     // Workloads without an operator have a list of their own: a reader of `service` finds services.
     let mut others = Vec::new();

@@ -3,7 +3,7 @@
 use crate::operators::servings::rollout::{Cell, Event, GroupStatus, Row, Trace};
 use crate::report::roll_all::Displaced;
 use crate::report::rollout::Rollout;
-use crate::report::{SCHEMA_VERSION, roll};
+use crate::report::{SCHEMA_VERSION, doubts, roll};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Value, json};
 
@@ -139,6 +139,9 @@ impl Serialize for Rollout<'_> {
         if !self.displaced.is_empty() {
             let lost = self.displaced.iter().map(Displaced::json);
             map.serialize_entry("displaced", &lost.collect::<Vec<_>>())?;
+        }
+        for (key, open) in doubts::keys(self.doubts) {
+            map.serialize_entry(key, &open)?;
         }
         map.serialize_entry("findings", self.found)?;
         map.end()

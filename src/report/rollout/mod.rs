@@ -6,7 +6,7 @@ use super::answer::Answer;
 use super::cell::{Cell, row, with_signs};
 use super::fill::fill;
 use super::phrases::plural;
-use super::roll_all::Displaced;
+use super::roll_all::{self, Displaced};
 use super::screen::{Page, line, put};
 use super::table::{Style, table};
 use super::{markdown, roll};
@@ -16,7 +16,7 @@ use crate::operators::servings::Profile;
 use crate::operators::servings::rollout::{
     Capacity, Cell as GroupCell, GroupStatus, Kind, Outcome, Row, Trace,
 };
-use crate::pipeline::{ComponentRollout, RollEnd};
+use crate::pipeline::{ComponentRollout, Doubts, RollEnd};
 use crate::quantity::Count;
 use crate::source::SourceMap;
 use serde::Serialize;
@@ -48,8 +48,8 @@ pub struct Rollout<'a> {
     pub components: Option<&'a [ComponentRollout]>,
     /// What else of the input loses its nodes.
     pub displaced: &'a [Displaced],
-    /// A part of the input was not read: nothing is confirmed.
-    pub incomplete: bool,
+    /// What is open: nothing is confirmed.
+    pub doubts: &'a Doubts,
     /// The text lists the requests of the controller too.
     pub lists_steps: bool,
     /// The sources that edits refer to.
@@ -370,8 +370,8 @@ impl Rollout<'_> {
     /// What does not complete, and what else loses its nodes.
     fn end(&self) -> impl Iterator<Item = Cell> {
         roll::unfinished(self.components.unwrap_or_default())
-            .flat_map(|component| roll::sentences(component, self.sources, self.incomplete))
-            .chain(self.displaced.iter().map(Displaced::sentence))
+            .flat_map(|component| roll::sentences(component, self.sources, self.doubts))
+            .chain(roll_all::others(self.displaced, self.doubts))
     }
 
     /// The requests of the controller in order, one per line.
@@ -419,8 +419,11 @@ impl Rollout<'_> {
                 Some(RollEnd::Depends) => Cell::warn(format_args!(
                     "{name}: whether it completes hangs on a choice among equals"
                 )),
-                _ if self.incomplete => Cell::warn(format_args!(
+                _ if self.doubts.incomplete => Cell::warn(format_args!(
                     "{name}: the update completes; a part of the input was not read"
+                )),
+                _ if !self.doubts.is_certain() => Cell::warn(format_args!(
+                    "{name}: the update completes; not everything was judged"
                 )),
                 Some(
                     RollEnd::Complete

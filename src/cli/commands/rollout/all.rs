@@ -92,7 +92,7 @@ fn simulate(
         found: &found,
         sources: &session.world.sources,
         failed: outcome != Outcome::Done,
-        incomplete: super::is_incomplete(session, earlier),
+        doubts: &super::doubts(session, earlier, &rolled),
     };
     session.show(&view, args.output, &found, io)?;
     Ok(if view.stuck() + view.lost() > 0 { outcome.and(Outcome::No) } else { outcome })

@@ -15,9 +15,12 @@ use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
 use crate::cluster as machines;
 use crate::diff::share_nodes;
-use crate::pipeline::{ComponentRollout, RunningPods};
+use crate::pipeline::{
+    Changes, ComponentRollout, Doubts, RollOptions, RunningPods, ServiceRollout, State,
+    created_again, roll,
+};
 use crate::report::roll::{is_displaced, is_stuck};
-use crate::report::roll_all::Displaced;
+use crate::report::roll_all::{self, Displaced};
 use std::path::{Path, PathBuf};
 
 /// Show what a change does to pods: in which order, with what capacity, and where it gets stuck.
@@ -156,9 +159,49 @@ fn ends_badly(components: &[ComponentRollout], displaced: &[Displaced]) -> bool 
     is_stuck(components) || is_displaced(components) || displaced.iter().any(Displaced::is_loss)
 }
 
-/// Whether a part of the input was not read, now or before the change.
-fn is_incomplete(session: &Session, earlier: &[Session]) -> bool {
-    session.is_incomplete() || earlier.iter().any(Session::is_incomplete)
+/// The rollout of one of all changes.
+struct One {
+    rollout: ServiceRollout,
+    /// What else loses its nodes.
+    displaced: Vec<Displaced>,
+    /// What the change leaves open.
+    doubts: Doubts,
+}
+
+/// The rollout of one change on the whole input, simulated as in `--all`; `None` if no node reports its
+/// resources.
+fn one_of_all(
+    session: &Session,
+    earlier: &[Session],
+    position: impl FnOnce(&Changes<'_>) -> Result<usize, Failure>,
+    options: impl FnOnce(usize) -> Result<RollOptions, Failure>,
+) -> Result<Option<One>, Failure> {
+    let now = State::all(&session.world);
+    let then = earlier.last().map(|before| State::all(&before.world));
+    let changes = Changes::between(then.as_ref(), &now, session.semantics);
+    let only = position(&changes)?;
+    let options = RollOptions { only: Some(only), ..options(only)? };
+    let Some(mut rolled) = roll(&session.world, session.semantics, &changes, &options) else {
+        return Ok(None);
+    };
+    let doubts = doubts(session, earlier, &rolled);
+    let rollout = rolled.remove(only);
+    Ok(Some(One { rollout, displaced: roll_all::displaced(&rolled), doubts }))
+}
+
+/// What the end of a change leaves open, by the placement that `plan` shows; where nothing changes,
+/// only whether a part of the input was not read.
+fn doubts(session: &Session, earlier: &[Session], rolled: &[ServiceRollout]) -> Doubts {
+    let mut components = rolled.iter().flat_map(|service| &service.components);
+    // A placement costs as much as a plan.
+    let mut doubts = if components.any(|component| component.end.is_change()) {
+        let before = earlier.last().map(|before| &before.world);
+        Doubts::of_change(before, &session.world, session.semantics, &created_again(rolled))
+    } else {
+        Doubts::default()
+    };
+    doubts.incomplete = session.is_incomplete() || earlier.iter().any(Session::is_incomplete);
+    doubts
 }
 
 /// A name that services of several namespaces have.

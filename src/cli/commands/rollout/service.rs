@@ -1,15 +1,14 @@
 //! `ome rollout` of an InferenceService.
 
-use super::Args;
 use super::troubles::{self, Played};
+use super::{Args, One};
 use crate::api::{ComponentKind, Service, Views};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
 use crate::merge::history::Recorder;
 use crate::objects::RenderedObject;
-use crate::pipeline::{self, Changes, ComponentRollout, Depth, Planner, Renderer, State, roll};
-use crate::report::roll_all::{self, Displaced};
+use crate::pipeline::{self, Changes, Depth, Planner, Renderer, ServiceChange};
 use crate::report::waves;
 
 /// Plays the change of an InferenceService and prints it.
@@ -40,10 +39,10 @@ pub(super) fn run(
     let waves = crate::diff::waves::waves(after.written());
     let found = session.settle(after.diagnostics);
     let found = About::planned(&session.world.catalog, &planned, &[]).of(session, found);
-    let (components, displaced) = if refused {
-        (Vec::new(), Vec::new())
-    } else {
-        simulated(args, session, earlier, service)?
+    let one = if refused { None } else { simulated(args, session, earlier, service)? };
+    let (components, displaced, doubts) = match one {
+        Some(One { rollout, displaced, doubts }) => (rollout.components, displaced, doubts),
+        None => (Vec::new(), Vec::new(), super::doubts(session, earlier, &[])),
     };
     if earlier.is_empty() {
         // Running pods are the start, and the simulation decides which ones are replaced.
@@ -60,7 +59,7 @@ pub(super) fn run(
         workloads: &workloads,
         components: &components,
         displaced: &displaced,
-        incomplete: super::is_incomplete(session, earlier),
+        doubts: &doubts,
         found: &found,
         sources: &session.world.sources,
     };
@@ -97,34 +96,28 @@ fn written_before(before: &Session, service: &Service) -> Result<Vec<RenderedObj
     Ok(rendered.written().to_vec())
 }
 
-/// The simulated update of a service, and what else loses its nodes by it; nothing without nodes.
-/// Everything else in the input is part of the simulation, as in `--all`.
+/// The simulated update of a service; `None` without nodes.
 fn simulated(
     args: &Args,
     session: &Session,
     earlier: &[Session],
     service: &Service,
-) -> Result<(Vec<ComponentRollout>, Vec<Displaced>), Failure> {
-    let now = State::all(&session.world);
-    let then = earlier.last().map(|before| State::all(&before.world));
-    let changes = Changes::between(then.as_ref(), &now, session.semantics);
+) -> Result<Option<One>, Failure> {
     // The very service: another operator may have one with its name.
-    let only = changes.services.iter().position(|change| {
+    let is_this = |change: &ServiceChange<'_>| {
         change.service(session.semantics).is_some_and(|changed| std::ptr::eq(changed, service))
-    });
-    let Some(only) = only else {
-        return Err(session.not_found(format!("no InferenceService `{}`", service.name()), None));
     };
-    // Troubles are found for a list of this service alone.
-    let played = Played { services: &[service], servings: &[], workload: None };
-    let mut options = troubles::of(args, session, played)?;
-    for (at, ..) in &mut options.troubles {
-        *at = only;
-    }
-    options.only = Some(only);
-    let Some(mut rolled) = roll(&session.world, session.semantics, &changes, &options) else {
-        return Ok((Vec::new(), Vec::new()));
+    let position = |changes: &Changes<'_>| {
+        let missing =
+            || session.not_found(format!("no InferenceService `{}`", service.name()), None);
+        changes.services.iter().position(is_this).ok_or_else(missing)
     };
-    let components = rolled.remove(only).components;
-    Ok((components, roll_all::displaced(&rolled)))
+    let options = |only| {
+        // Troubles are found for a list of this service alone.
+        let played = Played { services: &[service], servings: &[], workload: None };
+        let mut options = troubles::of(args, session, played)?;
+        options.troubles.iter_mut().for_each(|(at, ..)| *at = only);
+        Ok(options)
+    };
+    super::one_of_all(session, earlier, position, options)
 }

@@ -1,6 +1,6 @@
 //! `ome rollout` of a ModelServing.
 
-use super::Args;
+use super::{Args, One};
 use crate::api::ModelServing;
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
@@ -10,8 +10,7 @@ use crate::operators::servings;
 use crate::operators::servings::objects::{names, too_many_pods};
 use crate::operators::servings::rollout::findings::play;
 use crate::operators::servings::rollout::{Before, Outcome as Played, Scenario};
-use crate::pipeline::{self, Changes, ComponentRollout, RollOptions, ServingRoom, State};
-use crate::report::roll_all::{self, Displaced};
+use crate::pipeline::{Changes, ComponentRollout, RollOptions, ServingChange, ServingRoom};
 use crate::report::{findings, roll, rollout};
 use ecow::EcoString;
 use serde_json::{Value, json};
@@ -82,9 +81,11 @@ pub(super) fn run(
     let found = session.settle(findings.into_iter().chain(changed));
     let catalog = &session.world.catalog;
     let found = About::these(catalog, [&to.object]).of(session, found);
-    let rolled = if args.has_troubles() { None } else { rolled(session, earlier, to) };
-    let (rolled, displaced) =
-        rolled.map_or((None, Vec::new()), |(components, lost)| (Some(components), lost));
+    let one = if args.has_troubles() { None } else { rolled(session, earlier, to)? };
+    let (rolled, displaced, doubts) = match one {
+        Some(One { rollout, displaced, doubts }) => (Some(rollout.components), displaced, doubts),
+        None => (None, Vec::new(), super::doubts(session, earlier, &[])),
+    };
     // Together with everything else, the simulation says what fits. It knows none of the troubles.
     let room = || ServingRoom::new(&session.world.catalog, session.semantics);
     let fits = match &rolled {
@@ -113,7 +114,7 @@ pub(super) fn run(
         found: &json,
         components: rolled.as_deref(),
         displaced: &displaced,
-        incomplete: super::is_incomplete(session, earlier),
+        doubts: &doubts,
         lists_steps: args.steps,
         sources: &session.world.sources,
     };
@@ -166,22 +167,20 @@ fn rolled(
     session: &Session,
     earlier: &[Session],
     to: &ModelServing,
-) -> Option<(Vec<ComponentRollout>, Vec<Displaced>)> {
-    let now = State::all(&session.world);
-    let then = earlier.last().map(|before| State::all(&before.world));
-    let changes = Changes::between(then.as_ref(), &now, session.semantics);
-    let only = changes.servings.iter().position(|change| {
+) -> Result<Option<One>, Failure> {
+    let is_this = |change: &ServingChange<'_>| {
         change
             .serving()
             .is_some_and(|serving| serving.name() == to.name() && serving.namespace == to.namespace)
-    })?;
-    // Services come first among what is simulated.
-    let only = only + changes.services.len();
-    let options = RollOptions { only: Some(only), ..RollOptions::default() };
-    let rolled = pipeline::roll(&session.world, session.semantics, &changes, &options);
-    let mut rolled = rolled?;
-    let serving_rollout = rolled.remove(only);
-    Some((serving_rollout.components, roll_all::displaced(&rolled)))
+    };
+    let position = |changes: &Changes<'_>| {
+        let at = changes.servings.iter().position(is_this);
+        // Services come first among what is simulated.
+        at.map(|at| changes.services.len() + at).ok_or_else(|| {
+            session.not_found(format!("no ModelServing `{}/{}`", to.namespace, to.name()), None)
+        })
+    };
+    super::one_of_all(session, earlier, position, |_| Ok(RollOptions::default()))
 }
 
 /// Whether the pods of each stage run: all of them, or those before the stage that waits for the

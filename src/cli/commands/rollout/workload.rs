@@ -1,8 +1,8 @@
 //! `ome rollout` of a workload that no operator writes: a Deployment, StatefulSet, DaemonSet or
 //! LeaderWorkerSet of the input.
 
-use super::Args;
 use super::troubles::{self, Played};
+use super::{Args, One};
 use crate::api::Object;
 use crate::cli::input::Session;
 use crate::cli::names;
@@ -10,9 +10,8 @@ use crate::cli::relevant_findings::About;
 use crate::cli::service_selection::namespace_of;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::nearest;
-use crate::pipeline::{Changes, State, is_simulated, roll};
+use crate::pipeline::{Changes, State, is_simulated};
 use crate::report::phrases::first_of;
-use crate::report::roll_all;
 use crate::report::roll_workload::Workload;
 use crate::schema::named;
 use std::collections::BTreeSet;
@@ -39,20 +38,19 @@ pub(super) fn run(
             Some(format!("`ome plan{plan}` places its pods")),
         ));
     }
-    let now = State::all(&session.world);
-    let then = earlier.last().map(|before| State::all(&before.world));
-    let changes = Changes::between(then.as_ref(), &now, session.semantics);
-    let at = changes.workloads.iter().position(|change| std::ptr::eq(change.after, object));
-    let Some(at) = at else { return Err(unknown(session, &name)) };
-    let only = changes.services.len() + changes.servings.len() + at;
-    let played = Played { services: &[], servings: &[], workload: Some(only) };
-    let mut options = troubles::of(args, session, played)?;
-    options.only = Some(only);
-    let Some(mut rolled) = roll(&session.world, session.semantics, &changes, &options) else {
+    let position = |changes: &Changes<'_>| {
+        let at = changes.workloads.iter().position(|change| std::ptr::eq(change.after, object));
+        // Services and ModelServings come first among what is simulated.
+        let first = changes.services.len() + changes.servings.len();
+        at.map(|at| first + at).ok_or_else(|| unknown(session, &name))
+    };
+    let options = |only| {
+        troubles::of(args, session, Played { services: &[], servings: &[], workload: Some(only) })
+    };
+    let one = super::one_of_all(session, earlier, position, options)?;
+    let Some(One { rollout, displaced, doubts }) = one else {
         return Err(super::no_nodes(session));
     };
-    let rollout = rolled.remove(only);
-    let displaced = roll_all::displaced(&rolled);
     let found = session.settle([]);
     let found = About::these(&session.world.catalog, [object]).of(session, found);
     let view = Workload {
@@ -60,7 +58,7 @@ pub(super) fn run(
         kind: &object.id.kind,
         rollout: &rollout,
         displaced: &displaced,
-        incomplete: super::is_incomplete(session, earlier),
+        doubts: &doubts,
         found: &found,
         sources: &session.world.sources,
     };

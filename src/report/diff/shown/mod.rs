@@ -12,6 +12,7 @@ use crate::pipeline::RollEnd;
 use crate::quantity::Count;
 use crate::report::accounting;
 use crate::report::cell::{Cell, Meaning};
+use crate::report::doubts;
 use crate::report::phrases::{first_of, plural};
 use crate::report::roll::unrolled;
 use crate::report::screen::printable;
@@ -189,7 +190,7 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, summary: &Summary
     let refused = summary.broken;
     let mut out: Vec<Cell> = Vec::new();
     let (confirmed, but) = match refused {
-        0 if capacity.after.verdict == "unknown" => {
+        0 if capacity.after.verdict == "unknown" || !capacity.doubts.is_certain() => {
             (Meaning::Attention, "; not everything was judged".to_owned())
         }
         0 => (Meaning::Good, String::new()),
@@ -217,18 +218,8 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, summary: &Summary
     listed(Meaning::Attention, "waits as before", &capacity.same);
     listed(Meaning::Bad, "restart gets stuck", capacity.stuck.as_deref().unwrap_or_default());
     listed(Meaning::Bad, "no longer fits after the restarts", &capacity.displaced);
-    for judged in capacity.not_judged.iter().take(NAMES) {
-        let pods =
-            judged.pods.map_or_else(String::new, |pods| format!("{} of ", plural(pods, "pod")));
-        let what = printable(&format!("not judged: {pods}{}: {}", judged.what, judged.message));
-        out.push(Cell::warn(what));
-    }
-    if capacity.not_judged.len() > NAMES {
-        out.push(Cell::warn(format_args!(
-            "not judged: {} more",
-            capacity.not_judged.len() - NAMES
-        )));
-    }
+    let open = doubts::sentences(&capacity.doubts, NAMES).into_iter();
+    out.extend(open.map(|sentence| sentence.with(printable(&sentence.text))));
     let pods = |room: &Room| format!("{} of {}", room.pending, plural(room.wanted, "pod"));
     let before = capacity.before.as_ref().filter(|room| room.pending > 0);
     // A fleet without pending pods on both sides needs no sentence.

@@ -1,0 +1,147 @@
+//! What the placement of a change leaves open: pods and objects that are not judged, and tolerations
+//! that nothing in the input shows.
+//!
+//! What was open in the state before is no news of the change. No ✓ stands where something is open.
+
+use super::{
+    AssumedToleration, At, NotJudged, PlacementOptions, SettledWorkload, Together, together_after,
+};
+use crate::api::Follow;
+use crate::pipeline::plan::Planner;
+use crate::workspace::World;
+use ecow::EcoString;
+use std::collections::BTreeSet;
+
+/// What a placement leaves open.
+#[derive(Clone, Debug, Default)]
+pub struct Doubts {
+    /// A part of the input was not read.
+    pub incomplete: bool,
+    /// What is not judged.
+    pub not_judged: Vec<NotJudged>,
+    /// Tolerations of pods that nothing in the input shows.
+    pub assumed: Vec<AssumedToleration>,
+}
+
+impl Doubts {
+    /// Those of a placement after a change of what was placed `before`. What is open of the new pods of
+    /// the change may have been open of those that they replace: only what stays open where nothing
+    /// changes is no news.
+    pub fn new(
+        placed: &Together,
+        before: Option<(&World, &Together)>,
+        semantics: Follow,
+        at: At,
+    ) -> Self {
+        let was_open =
+            |one: &NotJudged| before.is_some_and(|(_, earlier)| earlier.not_judged.contains(one));
+        // Placed once more only where it matters.
+        let unchanged = before.filter(|_| placed.not_judged.iter().any(was_open));
+        let unchanged = unchanged
+            .and_then(|(world, earlier)| settle(world, semantics, at, Some(earlier), None));
+        let stays_open = |one: &NotJudged| {
+            unchanged.as_ref().is_some_and(|unchanged| unchanged.not_judged.contains(one))
+        };
+        let was_assumed = |one: &AssumedToleration| {
+            let mut assumed = before.into_iter().flat_map(|(_, earlier)| &earlier.assumed);
+            assumed.any(|other| other.resource == one.resource && other.decides >= one.decides)
+        };
+        let not_judged = placed.not_judged.iter().filter(|one| !stays_open(one));
+        let assumed = placed.assumed.iter().filter(|one| !was_assumed(one));
+        Self {
+            incomplete: false,
+            not_judged: not_judged.cloned().collect(),
+            assumed: assumed.cloned().collect(),
+        }
+    }
+
+    /// Those of a change that replaces the pods of some workloads; none if no node reports its resources.
+    pub fn of_change(
+        before: Option<&World>,
+        now: &World,
+        semantics: Follow,
+        again: &BTreeSet<EcoString>,
+    ) -> Self {
+        let earlier = before
+            .and_then(|before| Some((before, settle(before, semantics, At::Min, None, None)?)));
+        let earlier = earlier.as_ref().map(|(world, placed)| (*world, placed));
+        let placed = earlier.map(|(_, placed)| placed);
+        let placed = settle(now, semantics, At::Min, placed, Some(again));
+        placed.map(|placed| Self::new(&placed, earlier, semantics, At::Min)).unwrap_or_default()
+    }
+
+    /// Whether nothing open could turn the answer.
+    pub fn is_certain(&self) -> bool {
+        !self.incomplete
+            && self.not_judged.is_empty()
+            && !self.assumed.iter().any(|toleration| toleration.decides)
+    }
+}
+
+/// Places everything of a state; what was placed `before` runs where it was placed, until its pods are
+/// created `again`. `None` if no node reports its resources.
+pub fn settle(
+    world: &World,
+    semantics: Follow,
+    at: At,
+    before: Option<&Together>,
+    again: Option<&BTreeSet<EcoString>>,
+) -> Option<Together> {
+    let planner = Planner::of(world, semantics);
+    let options = PlacementOptions { settled: true, at, again, ..PlacementOptions::default() };
+    let before: &[SettledWorkload] = before.map_or(&[], |before| &before.settled);
+    together_after(&planner, &mut Vec::new(), &mut Vec::new(), options, before)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{gpu_node, ome_on};
+    use serde_json::Value;
+
+    const POLICY: &str = "---\napiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: p}\nspec:\n  validationFailureAction: Enforce\n  rules: [{name: r, match: {any: [{resources: {kinds: [Pod]}}]}, validate: {message: no, pattern: {metadata: {labels: {x: '?*'}}}}}]\n";
+
+    fn deployment(name: &str, template: &str) -> String {
+        format!(
+            "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: ml}}\nspec: {{replicas: 2, selector: {{matchLabels: {{app: {name}}}}}, template: {{metadata: {{labels: {{app: {name}}}}}, spec: {{containers: [{{name: c, image: x, {template}resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}}}}}\n"
+        )
+    }
+
+    /// What `rollout` of one and of all, and `diff`, do not judge of a change, and whether any ✓ is left.
+    fn open(before: &str, after: &str) -> (Vec<Value>, bool) {
+        let nodes = gpu_node("n", 8, "") + POLICY;
+        let (before, after) = (nodes.clone() + before, nodes + after);
+        let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
+        let run = |command: &str| {
+            ome_on(
+                &format!("{command} --no-builtin --base {{before.yaml}} -f {{after.yaml}}"),
+                &files,
+            )
+        };
+        let pods = |command: &str, path: &str| run(command).at(path);
+        let found = vec![
+            pods("rollout deploy/a -o json", "/notJudged/0/pods"),
+            pods("rollout --all -o json", "/notJudged/0/pods"),
+            pods("diff -o json", "/capacity/notJudged/0/pods"),
+        ];
+        let pages = ["rollout deploy/a", "rollout --all", "diff"].map(|command| run(command).out);
+        (found, pages.iter().any(|page| page.contains('✓')))
+    }
+
+    #[test]
+    fn new_pods_of_a_change_meet_what_those_met_that_they_replace() {
+        let a = |template: &str| deployment("a", template);
+        let env = "env: [{name: X, value: one}], ";
+        for (before, after, pods) in [
+            // The Deployment is new, or its template is another one, also where its requests are not.
+            (String::new(), a(""), Some(2)),
+            (a(""), a(env), Some(2)),
+            // What runs and does not change was admitted.
+            (a("") + &deployment("b", ""), a(env) + &deployment("b", ""), Some(2)),
+            (a(""), a(""), None),
+        ] {
+            let (found, confirms) = open(&before, &after);
+            assert_eq!(found, vec![Value::from(pods); 3], "{before} {after}");
+            assert_eq!(confirms, pods.is_none(), "{before} {after}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What an answer leaves open: lines for pages, and keys for JSON.
+
+use super::cell::Cell;
+use super::phrases::plural;
+use crate::pipeline::{AssumedToleration, Doubts, NotJudged};
+use serde_json::{Value, json};
+
+/// "3 of ClusterQueue `q`: they start when …".
+fn not_judged(judged: &NotJudged) -> String {
+    let pods = judged.pods.map_or_else(String::new, |pods| format!("{} of ", plural(pods, "pod")));
+    format!("not judged: {pods}{}: {}", judged.what, judged.message)
+}
+
+/// What is not judged, in at most so many lines; the last one counts the others.
+pub(super) fn lines(all: &[NotJudged], most: usize) -> Vec<String> {
+    let mut out: Vec<String> = all.iter().take(most).map(not_judged).collect();
+    if all.len() > most {
+        out.push(format!("not judged: {} more", all.len() - most));
+    }
+    out
+}
+
+/// The tolerations that nothing in the input shows, one line for each resource.
+pub(super) fn assumed(all: &[AssumedToleration]) -> impl Iterator<Item = String> {
+    all.iter().filter(|assumed| !assumed.is_shown).map(|toleration| {
+        format!(
+            "assumed: pods that request {} tolerate its taint ({}): `--device-tolerations never` counts only what they state",
+            toleration.resource,
+            plural(toleration.nodes, "node")
+        )
+    })
+}
+
+/// Everything that is open, one sentence each.
+pub(super) fn sentences(doubts: &Doubts, most: usize) -> Vec<Cell> {
+    let all = assumed(&doubts.assumed).chain(lines(&doubts.not_judged, most));
+    all.map(Cell::warn).collect()
+}
+
+/// A list of what is not judged.
+pub(super) fn not_judged_json(all: &[NotJudged]) -> Value {
+    let one = |judged: &NotJudged| json!({ "what": judged.what.as_str(), "pods": judged.pods, "message": judged.message.as_str() });
+    all.iter().map(one).collect()
+}
+
+/// A list of assumed tolerations.
+pub(super) fn assumed_json(all: &[AssumedToleration]) -> Value {
+    let one = |toleration: &AssumedToleration| json!({ "resource": toleration.resource.as_str(), "nodes": toleration.nodes, "shown": toleration.is_shown, "decides": toleration.decides });
+    all.iter().map(one).collect()
+}
+
+/// `notJudged` and `assumed`, where there is something.
+pub(super) fn keys(doubts: &Doubts) -> impl Iterator<Item = (&'static str, Value)> {
+    let not_judged =
+        (!doubts.not_judged.is_empty()).then(|| ("notJudged", not_judged_json(&doubts.not_judged)));
+    let assumed = (!doubts.assumed.is_empty()).then(|| ("assumed", assumed_json(&doubts.assumed)));
+    not_judged.into_iter().chain(assumed)
+}
