@@ -52,6 +52,7 @@ pub struct Builder {
     unfilled: Arc<HashSet<Span>>,
     /// Texts that nobody applies: tests, other projects.
     copies: Arc<HashSet<SourceId>>,
+    patched: Arc<HashMap<SourceId, Arc<str>>>,
     texts: Arc<HashMap<SourceId, FileText>>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -81,6 +82,7 @@ impl Builder {
             unnamed: Vec::new(),
             unfilled: Arc::default(),
             copies: Arc::default(),
+            patched: Arc::default(),
             texts: Arc::default(),
             diagnostics: Vec::new(),
         }
@@ -99,6 +101,11 @@ impl Builder {
     /// The texts that nobody applies.
     pub fn copies(&mut self, copies: HashSet<SourceId>) {
         self.copies = Arc::new(copies);
+    }
+
+    /// The texts that a kustomization changes which was not built, with its directory.
+    pub fn patched(&mut self, patched: HashMap<SourceId, Arc<str>>) {
+        self.patched = Arc::new(patched);
     }
 
     /// Keeps the text of a file with a ConfigMap.
@@ -303,6 +310,7 @@ impl Builder {
             overridden: self.overridden.clone(),
             unfilled: Arc::clone(&self.unfilled),
             copies: Arc::clone(&self.copies),
+            patched: Arc::clone(&self.patched),
             texts: Arc::clone(&self.texts),
             ..Catalog::default()
         };

@@ -75,6 +75,7 @@ pub struct Catalog {
     /// Objects, by their places, with values that are not filled in yet.
     unfilled: Arc<HashSet<Span>>,
     copies: Arc<HashSet<SourceId>>,
+    patched: Arc<HashMap<SourceId, Arc<str>>>,
     /// Services, by the places of their names, that no server takes, and why.
     refused: HashMap<Span, Failure>,
     /// Built-in objects that a user's object replaced.
@@ -320,6 +321,11 @@ impl Catalog {
     /// Whether the objects of a text are copies.
     pub fn is_copied(&self, source: SourceId) -> bool {
         self.copies.contains(&source)
+    }
+
+    /// The texts that a kustomization changes which was not built, with the directory to build.
+    pub(crate) fn patched(&self) -> &Arc<HashMap<SourceId, Arc<str>>> {
+        &self.patched
     }
 
     /// Whether a place is in an object with values that are not filled in yet.

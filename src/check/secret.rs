@@ -3,7 +3,7 @@
 use super::{View, about};
 use crate::api::Object;
 use crate::diag::{Code, Diagnostic};
-use crate::secret::{self, Place};
+use crate::secret::{self, Place, placeholder};
 use crate::yaml::{Node, Segment, Value};
 
 /// Reports values of a spec that are secrets and are written in the file: what is masked wherever
@@ -40,13 +40,19 @@ impl<'a> At<'a> {
                 let named = map.get("name").and_then(Node::as_str);
                 // Beside the name of a Secret are the names of its keys.
                 let names_keys = map.get("secretName").is_some();
-                let is_told = |key: &str, node: &Node| {
+                let is_no_value = |key: &str, node: &Node| {
                     key == "description"
-                        // Crossplane lists the keys that a Secret gets.
+                        // Crossplane lists the keys that a Secret gets, and those that it reads.
                         || key.ends_with("SecretKeys")
+                        || key == "fromConnectionSecretKey"
+                        // A Predictor names a key of the Secret `storage-config` (ModelMesh).
+                        || (key == "secretKey" && self.object.id.kind == "Predictor")
+                        || (named.is_some() && key == "keys" && node.as_map().is_some())
                         || (names_keys && key.ends_with("Key") && node.as_str().is_some())
                 };
-                for entry in map.iter().filter(|field| !is_told(field.key.as_str(), &field.node)) {
+                for entry in
+                    map.iter().filter(|field| !is_no_value(field.key.as_str(), &field.node))
+                {
                     let key = entry.key.as_str();
                     let how = match key {
                         "env" => "a Secret with `valueFrom.secretKeyRef`",
@@ -86,7 +92,10 @@ impl<'a> At<'a> {
             Value::Str(text)
                 if !names_object(self.name, text)
                     && secret::pieces(self.place, text).iter().any(|piece| {
-                        is_plain(piece) && !is_prose(text, piece) && !is_variable(text, piece)
+                        is_plain(piece)
+                            && !is_prose(text, piece)
+                            && !is_of_program(text, piece)
+                            && !names_secret(text, piece)
                     }) =>
             {
                 let message = format!("the value of `{}` is written in the file", self.name);
@@ -110,18 +119,40 @@ fn names_object(name: &str, value: &str) -> bool {
         "api", "app", "client", "consumer", "cookie", "jwt", "session", "shared", "signing",
         "webhook",
     ];
+    let is_field = name.strip_suffix("Secret").is_some_and(|owner| {
+        let owner = owner.to_ascii_lowercase();
+        !owner.is_empty() && !OWNERS.iter().any(|word| owner.ends_with(word))
+    });
+    is_object_name(value) && (is_field || (name == "secret" && value.ends_with("-secret")))
+}
+
+/// Whether a text looks like the name of an object: words with `-` between them.
+fn is_object_name(text: &str) -> bool {
     let is_word = |word: &str| {
         !word.is_empty()
             && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
             // Words that are drawn at random have digits among their letters.
             && (word.len() <= 3 || !word.bytes().any(|byte| byte.is_ascii_digit()))
     };
-    let is_name = value.contains('-') && value.split(['-', '.']).all(is_word);
-    let is_field = name.strip_suffix("Secret").is_some_and(|owner| {
-        let owner = owner.to_ascii_lowercase();
-        !owner.is_empty() && !OWNERS.iter().any(|word| owner.ends_with(word))
-    });
-    is_name && (is_field || (name == "secret" && value.ends_with("-secret")))
+    text.contains('-') && text.split(['-', '.']).all(is_word)
+}
+
+/// What comes before and after a part of a text.
+fn around<'t>(text: &'t str, piece: &str) -> Option<(&'t str, &'t str)> {
+    let start = (piece.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
+    Some((text.get(..start)?, text.get(start + piece.len()..)?))
+}
+
+/// Whether a part of a text is the name of a Secret: `--sops-age-secret=sops-age`, or that of a
+/// script which reads it, `SECRET=my-ca; kubectl get secret $SECRET`.
+fn names_secret(text: &str, piece: &str) -> bool {
+    const READS: [&str; 4] = ["get secret", "patch secret", "create secret", "delete secret"];
+    let before = around(text, piece).map(|(before, _)| before.trim_end_matches(['"', '\'']));
+    before.and_then(|before| before.strip_suffix('=')).is_some_and(|name| {
+        let of_flag = name.strip_suffix("-secret").is_some_and(|name| name.ends_with(piece));
+        let of_script = name.ends_with("SECRET") && READS.iter().any(|read| text.contains(read));
+        of_flag || (of_script && is_object_name(piece))
+    })
 }
 
 /// Reports whether a text can be a secret: not a variable reference, placeholder, expression of a
@@ -132,9 +163,24 @@ fn is_plain(text: &str) -> bool {
         && !text.starts_with(['/', '%'])
         // `sorted(all, key=lambda one: …)`.
         && text != "lambda"
+        && !placeholder::stands_for_secret(text)
+        && !is_file(text)
         && !is_duration(text)
         && text.parse::<f64>().is_err()
         && text.parse::<bool>().is_err()
+}
+
+/// Whether a text is the path of a file below a directory, with an extension of letters:
+/// `team/app.tfstate`.
+fn is_file(text: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_' | b'.'))
+    };
+    let extension = text.rsplit_once('.').map_or("", |(_, extension)| extension);
+    text.contains('/') && (2..=8).contains(&extension.len()) && text.split('/').all(is_part)
 }
 
 /// Whether a text is a duration of Go: `8h0m0s`.
@@ -155,27 +201,54 @@ fn is_duration(text: &str) -> bool {
 
 /// Whether a part of a text goes on as a sentence after a colon: `PASS: Prometheus is deployed`.
 fn is_prose(text: &str, piece: &str) -> bool {
-    let start = (piece.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
-    let around = start.and_then(|at| Some((text.get(..at)?, text.get(at + piece.len()..)?)));
-    around.is_some_and(|(before, after)| {
+    around(text, piece).is_some_and(|(before, after)| {
         let next = after.strip_prefix(' ').and_then(|after| after.chars().next());
         // `Basic dXNlcjpwYXNz` is two words, and a sentence has more.
         let scheme = piece.split_once(' ').filter(|(_, rest)| !rest.contains(' '));
-        let is_credential = scheme.is_some_and(|(scheme, _)| {
-            ["bearer", "basic"].iter().any(|credential| scheme.eq_ignore_ascii_case(credential))
-        });
+        let is_credential = scheme.is_some_and(|(scheme, _)| is_scheme(scheme));
         let has_words = piece.contains(' ') && !is_credential;
         before.ends_with(": ") && (has_words || next.is_some_and(char::is_alphabetic))
     })
 }
 
-/// Whether a part of a program is the variable that an argument of the same name takes:
-/// `token=token`.
-fn is_variable(text: &str, piece: &str) -> bool {
-    let start = (piece.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
-    let before = start.and_then(|at| text.get(..at)?.strip_suffix('=')?.strip_suffix(piece));
-    // `-` before the name: a flag of one line, whose value is a text.
-    before.is_some_and(|before| text.contains('\n') && !before.ends_with(is_of_name))
+/// Whether a word says how the credentials behind it are written.
+fn is_scheme(word: &str) -> bool {
+    ["bearer", "basic"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
+}
+
+/// Whether a part of a program is a variable or a piece of an expression: the argument `token=token`,
+/// the entry `"token": token`, the attribute `key = item.name`, the beginning of `"Bearer " + token` or
+/// of `f"Bearer {token}"`.
+fn is_of_program(text: &str, piece: &str) -> bool {
+    let Some((before, after)) = around(text, piece) else { return false };
+    let quotes = ['"', '\''];
+    if is_scheme(piece.trim_end())
+        || (matches!(piece, "f" | "b" | "r") && after.starts_with(quotes))
+    {
+        return true;
+    }
+    let is_attribute = || {
+        let (object, field) = piece.split_once('.').unwrap_or_default();
+        let is_identifier = |name: &str| {
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+        };
+        before.ends_with("= ")
+            && text.contains("import ")
+            && is_identifier(object)
+            && is_identifier(field)
+    };
+    let is_entry = || {
+        // In JSON and YAML a value without quotes is no text beside a name with them.
+        let name = before.trim_end().strip_suffix(':');
+        let name = name.and_then(|name| name.strip_suffix(quotes));
+        name.is_some_and(|name| name.ends_with(piece))
+    };
+    let is_argument = || {
+        let name = before.strip_suffix('=').and_then(|before| before.strip_suffix(piece));
+        // `-` before the name: a flag of one line, whose value is a text.
+        name.is_some_and(|name| !name.ends_with(is_of_name))
+    };
+    text.contains('\n') && (is_argument() || is_entry() || is_attribute())
 }
 
 fn is_of_name(c: char) -> bool {
@@ -232,6 +305,40 @@ mod tests {
                 false,
             ),
             ("runner: {command: [sh, -c, \"set -e\\nlogin --password=password\"]}", true),
+            // What is written in the place of a value.
+            ("runner: {env: [{name: HF_TOKEN, value: REPLACE_ME}]}", false),
+            ("runner: {env: [{name: HF_TOKEN, value: XXXXX}]}", false),
+            ("runner: {env: [{name: HF_TOKEN, value: PLACEHOLDER_WILL_BE_PATCHED}]}", false),
+            ("runner: {env: [{name: OPENAI_API_KEYS, value: dummy}]}", false),
+            ("runner: {env: [{name: HF_TOKEN, value: changeme}]}", true),
+            (
+                "runner: {args: [\"cat <<EOF\\nkind: Secret\\nstringData:\\n  token: @TOKEN@\\n  password: $PW\\n  api-key: __KEY__\\n  client-secret: '$(params.x)'\\nEOF\"]}",
+                false,
+            ),
+            (
+                "runner: {args: [\"cat <<EOF\\nkind: Secret\\nstringData:\\n  token: $TOKEN\\n  password: hunter2\\nEOF\"]}",
+                true,
+            ),
+            // Programs.
+            (
+                "runner: {args: ['{\"token\": token, \"Authorization\": \"Bearer \" + t,\n\n \"password\": f\"{t}\"}']}",
+                false,
+            ),
+            ("runner: {args: ['{\"token\": \"token\",\n\n \"a\": b}']}", true),
+            ("runner: {args: ['import os\n\nkey = child.text']}", false),
+            ("runner: {args: ['key = child.text']}", true),
+            ("runner: {args: ['key = \"authentik/authentik.tfstate\"']}", false),
+            ("runner: {args: ['--x=y --sops-age-secret=sops-age']}", false),
+            ("runner: {args: ['SECRET=\"my-tls-ca\"; kubectl get secret $SECRET']}", false),
+            ("runner: {args: ['SECRET=\"hunter2\"; kubectl get secret $SECRET']}", true),
+            // Names of keys, of variables and of ways.
+            ("from: {fromConnectionSecretKey: kubeconfig}", false),
+            ("secret: {name: oidc, keys: {clientSecret: client-secret}}", false),
+            ("secret: {keys: {clientSecret: client-secret}}", true),
+            ("runner: {args: [--token-env=MEMPALACE_TOKEN]}", false),
+            ("runner: {args: [--auth=bearer-static]}", false),
+            ("runner: {args: ['auth = \"apikey\"', 'cookie_samesite = \"lax\"']}", false),
+            ("runner: {env: [{name: KAFKA_KEY_SERIALIZER, value: org.apache.X}]}", false),
             ("runner: {env: [{name: A, description: 'the token: abc1'}]}", false),
             ("s3: {secretName: s, accessKey: AWS_KEY, secretKey: AWS_SECRET}", false),
             ("s3: {accessKey: abc1, secretKey: def2}", true),

@@ -22,6 +22,7 @@ mod memory;
 mod merge_base;
 mod model_files;
 mod openshift;
+pub mod operated;
 mod origins;
 mod overlays;
 mod peek;

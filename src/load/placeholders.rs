@@ -7,6 +7,7 @@
 
 use super::{encrypted, kinds, ytt};
 use crate::diag::{Diagnostic, Severity, quoted};
+use crate::secret::placeholder::{asks_for_value, is_upper, stands_for_value};
 use crate::source::{Source, Span};
 use crate::yaml::{Node, Value};
 use std::ops::Range;
@@ -59,13 +60,6 @@ enum Style {
 fn is_word(text: &str) -> bool {
     !text.is_empty()
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-}
-
-fn is_upper(text: &str) -> bool {
-    text.bytes().any(|byte| byte.is_ascii_uppercase())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 /// Most bytes of a placeholder. Without an end, a text of signs that are never closed would be
@@ -132,36 +126,6 @@ fn at_start(text: &str) -> Option<(usize, Style)> {
         }
     }
     None
-}
-
-/// Words that ask for a value: `REPLACE_ME`, `CHANGEME`, `YOUR_TOKEN_HERE`.
-fn asks_for_value(text: &str) -> bool {
-    let is_shouted = text.len() > 3
-        && text.bytes().all(|byte| {
-            byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-')
-        });
-    is_shouted
-        && (["REPLACE", "CHANGEME", "CHANGE_ME", "CHANGE-ME", "YOUR_", "YOUR-"])
-            .iter()
-            .any(|word| text.starts_with(word))
-}
-
-/// Words that stand for a value which an overlay or a hand sets, where no such word is valid.
-fn stands_for_value(text: &str) -> bool {
-    const WORDS: [&str; 10] = [
-        "OVERLAY",
-        "OVERRIDE",
-        "OVERRIDDEN",
-        "PLACEHOLDER",
-        "TODO",
-        "FIXME",
-        "TBD",
-        "REPLACED",
-        "PATCHED",
-        "HERE",
-    ];
-    let is_word = |word: &str| WORDS.iter().any(|listed| word.eq_ignore_ascii_case(listed));
-    is_upper(text) && text.split(['_', '-']).any(is_word)
 }
 
 /// What programs fill in by its place (`pod-{}`), and dots for something of the reader's: valid in

@@ -14,6 +14,7 @@ use crate::cluster::assumed::{is_of_resource, toleration};
 use crate::cluster::schedule::{
     Admission, InvalidPod, Labels, PodSpec, PodTemplate, UnreadNamespaces, labels,
 };
+use crate::diag::quoted;
 use crate::objects::RenderedObject;
 use crate::objects::accept::refused_pods;
 use crate::quantity::{Range, is_accelerator};
@@ -21,10 +22,11 @@ use crate::rollout::{
     ClaimTemplates, DaemonSetSpec, DeploymentSpec, JobSpec, LeaderWorkerSetRelease,
     LeaderWorkerSetSpec, StatefulSetSpec, leader_worker_set_releases,
 };
+use crate::source::SourceId;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use foldhash::HashSet;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A workload that runs the pods of a component.
@@ -68,8 +70,7 @@ impl WorkloadKind {
     fn leave_security_open(&mut self) {
         let open = |pod: &mut Arc<PodTemplate>| {
             let pod = Arc::make_mut(pod);
-            pod.refused.take_if(|refused| matches!(refused, Refused::Security(_)));
-            pod.security_unjudged = Some(
+            pod.leave_security_open(
                 "it enforces a level of Pod Security, and the presets that set the \
                  `securityContext` of the pods were not read"
                     .into(),
@@ -129,6 +130,55 @@ pub struct PodContext {
     by_class: BTreeMap<EcoString, EcoString>,
     /// The release of the LeaderWorkerSet controller.
     groups: &'static LeaderWorkerSetRelease,
+    /// The kustomizations that were not built.
+    unbuilt: Unbuilt,
+}
+
+/// Kustomizations that change objects and were not built.
+#[derive(Clone, Debug, Default)]
+struct Unbuilt {
+    /// The directory to build, by the texts that it changes.
+    texts: Arc<HashMap<SourceId, Arc<str>>>,
+    /// The same by the Namespaces in such a text.
+    namespaces: BTreeMap<EcoString, Arc<str>>,
+}
+
+impl Unbuilt {
+    fn of(catalog: &Catalog) -> Self {
+        let texts = Arc::clone(catalog.patched());
+        let namespaces = catalog.others().iter().filter(|object| object.id.kind == "Namespace");
+        let namespaces = namespaces.filter_map(|object| {
+            Some((object.id.name.clone(), Arc::clone(texts.get(&object.span.source)?)))
+        });
+        Self { namespaces: namespaces.collect(), texts }
+    }
+
+    /// The kustomization that changes a text with a value of a tree.
+    fn changes(&self, node: &Node) -> Option<&Arc<str>> {
+        if self.texts.is_empty() {
+            return None;
+        }
+        let place = node.origin.span().and_then(|span| self.texts.get(&span.source));
+        place
+            .or_else(|| node.entries().find_map(|entry| self.changes(&entry.node)))
+            .or_else(|| node.items().iter().find_map(|item| self.changes(item)))
+    }
+
+    /// Leaves open whether Pod Security refuses a pod whose fields, or whose namespace, a patch may
+    /// change.
+    fn leave_open(&self, pod: &mut PodTemplate, node: &Node) {
+        if !matches!(pod.refused, Some(Refused::Security(_))) {
+            return;
+        }
+        let tree = self.changes(node).or_else(|| self.namespaces.get(&pod.namespace));
+        if let Some(tree) = tree {
+            pod.leave_security_open(eco_format!(
+                "it enforces a level of Pod Security, and a kustomization that was not built may set \
+                 the `securityContext` of the pods: `ome plan -k {}`",
+                quoted(tree)
+            ));
+        }
+    }
 }
 
 /// The namespaces of everything in a catalog that runs pods, without those that were read.
@@ -181,6 +231,7 @@ impl PodContext {
             unread: UnreadNamespaces::default(),
             by_class,
             groups: &leader_worker_set_releases::V0_7,
+            unbuilt: Unbuilt::default(),
         }
     }
 
@@ -189,6 +240,7 @@ impl PodContext {
     pub fn of(catalog: &Catalog) -> Self {
         let mut context = Self::new(catalog.machines(), catalog.others());
         context.unread = unread_namespaces(catalog);
+        context.unbuilt = Unbuilt::of(catalog);
         let tag = catalog.platform().map(|platform| platform.leader_worker_set);
         if let Some(release) = tag.and_then(leader_worker_set_releases::release) {
             context.groups = release;
@@ -217,8 +269,9 @@ impl PodContext {
         labels: Labels,
         spec: &Node,
     ) -> Result<PodTemplate, InvalidPod> {
-        let pod = PodTemplate::read(namespace, labels, spec, &self.classes)?;
-        Ok(self.tolerant(pod))
+        let mut pod = PodTemplate::read(namespace, labels, spec, &self.classes)?;
+        self.settle(&mut pod, spec);
+        Ok(pod)
     }
 
     /// The same of a pod that runs. Its node is no part of the template: the scheduler bound it, and
@@ -234,17 +287,14 @@ impl PodContext {
     ) -> Result<PodTemplate, InvalidPod> {
         let mut pod = PodTemplate::read(namespace, labels, spec, &self.classes)?;
         pod.node = None;
-        Ok(self.tolerant(pod))
+        self.settle(&mut pod, spec);
+        Ok(pod)
     }
 
-    fn tolerant(&self, mut pod: PodTemplate) -> PodTemplate {
-        self.tolerate(&mut pod);
-        pod
-    }
-
-    /// Adds the tolerations, handles pods of other schedulers like pods of the default scheduler,
+    /// Completes a pod that was read from a tree: adds the tolerations, handles pods of other schedulers like pods of the default scheduler,
     /// since other schedulers are unknown offline, and shares the specs of equal pods.
-    fn tolerate(&self, pod: &mut PodTemplate) {
+    fn settle(&self, pod: &mut PodTemplate, written: &Node) {
+        self.unbuilt.leave_open(pod, written);
         pod.foreign = false;
         self.unread.leave_open(pod);
         self.leave_class_open(pod);
@@ -287,8 +337,8 @@ impl PodContext {
         pod.open = Some((resource, why));
     }
 
-    fn shared(&self, pod: &mut Arc<PodTemplate>) {
-        self.tolerate(Arc::make_mut(pod));
+    fn shared(&self, pod: &mut Arc<PodTemplate>, written: &Node) {
+        self.settle(Arc::make_mut(pod), written);
     }
 
     pub(super) fn deployment(
@@ -299,9 +349,9 @@ impl PodContext {
     ) -> Result<WorkloadKind, InvalidPod> {
         // Read before the default of 1 is filled in.
         let sized = spec.get("replicas").is_some();
-        let mut spec = DeploymentSpec::read(namespace, spec, &self.classes)?.named(name);
-        self.shared(&mut spec.revision.pod);
-        Ok(WorkloadKind::Deployment { spec, sized })
+        let mut read = DeploymentSpec::read(namespace, spec, &self.classes)?.named(name);
+        self.shared(&mut read.revision.pod, spec);
+        Ok(WorkloadKind::Deployment { spec: read, sized })
     }
 
     pub(super) fn groups(
@@ -310,8 +360,8 @@ impl PodContext {
         object: &Node,
     ) -> Result<WorkloadKind, InvalidPod> {
         let mut spec = LeaderWorkerSetSpec::read(namespace, object, &self.classes, self.groups)?;
-        self.shared(&mut spec.revision.leader);
-        self.shared(&mut spec.revision.worker);
+        self.shared(&mut spec.revision.leader, object);
+        self.shared(&mut spec.revision.worker, object);
         Ok(WorkloadKind::Groups(spec))
     }
 
@@ -321,7 +371,7 @@ impl PodContext {
         object: &Node,
     ) -> Result<StatefulSetSpec, InvalidPod> {
         let mut spec = StatefulSetSpec::read(namespace, object, &self.classes)?;
-        self.shared(spec.pod_mut());
+        self.shared(spec.pod_mut(), object);
         Ok(spec)
     }
 
@@ -331,7 +381,7 @@ impl PodContext {
         object: &Node,
     ) -> Result<DaemonSetSpec, InvalidPod> {
         let mut spec = DaemonSetSpec::read(namespace, object, &self.classes)?;
-        self.shared(&mut spec.pod);
+        self.shared(&mut spec.pod, object);
         Ok(spec)
     }
 
@@ -343,7 +393,7 @@ impl PodContext {
 
     pub(super) fn job(&self, namespace: &str, object: &Node) -> Result<JobSpec, InvalidPod> {
         let mut spec = JobSpec::read(namespace, object, &self.classes)?;
-        self.shared(spec.pod_mut());
+        self.shared(spec.pod_mut(), object);
         Ok(spec)
     }
 

@@ -44,8 +44,9 @@ fn of_row(row: &InputRow, sources: &SourceMap) -> Value {
 
 /// What a comparison leaves out, in one line; `None` if that is nothing.
 pub fn not_compared(rows: &[InputRow]) -> Option<String> {
-    let left_out =
-        rows.iter().filter(|row| row.is_passed_over() || row.requests_uncounted_devices());
+    let left_out = rows.iter().filter(|row| {
+        row.is_passed_over() || row.requests_uncounted_devices() || row.is_operated()
+    });
     let left_out: Vec<String> = by_kind(left_out).iter().map(names).collect();
     (!left_out.is_empty()).then(|| format!("not compared: {}", left_out.join(", ")))
 }
@@ -113,8 +114,10 @@ pub fn line(rows: &[InputRow], has_nodes: bool) -> Option<String> {
         rows.iter().partition(|row| row.is_passed_over());
     let passed: Vec<String> = by_kind(passed.into_iter()).iter().map(names).collect();
     // Pods of planned services are counted with their services.
+    let operated = by_kind(others.iter().copied().filter(|row| row.is_operated()));
     let uncounted = others.into_iter().filter(|row| row.requests_uncounted_devices());
-    let uncounted = requests(uncounted);
+    let mut uncounted = requests(uncounted);
+    uncounted.extend(operated.iter().map(names));
     let is_unplaced =
         |row: &&InputRow| row.handling == Handling::Workload && !row.devices.is_empty();
     let unplaced = requests(rows.iter().filter(|row| !has_nodes && is_unplaced(row)));

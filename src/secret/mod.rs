@@ -35,6 +35,7 @@ fn names_key_of_secret(map: &Map, key: &str) -> bool {
 #[cfg(test)]
 mod kinds;
 mod names;
+pub mod placeholder;
 mod source;
 mod text;
 

@@ -19,8 +19,9 @@ pub enum Doubt {
 }
 
 /// Values of names that end with `auth`, and are none.
-const MODES: [&str; 27] = [
+const MODES: [&str; 28] = [
     "anonymous",
+    "apikey",
     "auto",
     "basic",
     "bearer",
@@ -62,7 +63,13 @@ impl Doubt {
         }
         match self {
             Self::None => true,
-            Self::Mode => !MODES.contains(&value.to_ascii_lowercase().as_str()),
+            Self::Mode => {
+                let value = value.to_ascii_lowercase();
+                // A mode may be a mode of another: `bearer-static`, `instance_principal` of OCI.
+                let first = value.split(['-', '_']).next().unwrap_or_default();
+                let is_principal = value.ends_with("_principal");
+                !(MODES.contains(&value.as_str()) || MODES.contains(&first) || is_principal)
+            }
             // Of a path, the last part: directories before it are long words as well.
             Self::Random => is_random(value.rsplit('/').next().unwrap_or(value)),
         }
@@ -154,13 +161,17 @@ const OF_TEXT: [&str; 16] = [
     "think", "unk", "batched", "total",
 ];
 /// Last words of names that describe a secret and do not hold it.
-const DESCRIBING: [&str; 34] = [
+const DESCRIBING: [&str; 40] = [
     "algorithm",
     "audience",
     "class",
     "count",
+    "deserializer",
+    "domain",
+    "domains",
     "enabled",
     "endpoint",
+    "env",
     "expiration",
     "expiry",
     "format",
@@ -179,7 +190,9 @@ const DESCRIBING: [&str; 34] = [
     "prefix",
     "provider",
     "ref",
+    "samesite",
     "seconds",
+    "serializer",
     "size",
     "store",
     "ttl",

@@ -6,7 +6,7 @@
 
 pub(crate) mod long_list;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -408,6 +408,15 @@ impl SourceMap {
     pub fn copies(&self, requested: Option<&str>) -> std::collections::HashSet<SourceId> {
         let all = self.iter().filter(|(_, source)| source.copies(requested).is_some());
         all.map(|(id, _)| id).collect()
+    }
+
+    /// The texts that a kustomization changes which was not built, with the directory to build.
+    pub fn patched(&self) -> HashMap<SourceId, Arc<str>> {
+        let of = |source: &Source| {
+            let kustomized = source.kustomized.as_ref().filter(|one| one.patches)?;
+            Some(Arc::clone(&kustomized.tree))
+        };
+        self.iter().filter_map(|(id, source)| Some((id, of(source)?))).collect()
     }
 
     /// Returns all sources with their ids.

@@ -7,7 +7,7 @@
 use crate::api::Object;
 use crate::catalog::Item;
 use crate::diag::{Code, Diagnostic};
-use crate::load::kinds;
+use crate::load::{kinds, operated};
 use crate::operators;
 use crate::quantity::{Quantity, is_accelerator};
 use crate::schema;
@@ -109,6 +109,13 @@ impl InputRow {
         operators::is_service(&self.kind) && !kinds::is_of_operator(self.group())
     }
 
+    /// Whether an operator makes pods of them that no answer counts, and that they do not state.
+    pub fn is_operated(&self) -> bool {
+        self.handling >= Handling::Checked
+            && self.devices.is_empty()
+            && operated::makes_pods(self.group(), &self.kind)
+    }
+
     /// Whether they request devices that no other answer counts.
     pub fn requests_uncounted_devices(&self) -> bool {
         self.handling >= Handling::Checked && !self.devices.is_empty()
@@ -180,6 +187,7 @@ impl Accounting {
         let is_foreign = |row: &InputRow| {
             row.handling == Handling::Unread
                 && row.devices.is_empty()
+                && !row.is_operated()
                 && !kinds::is_of_operator(row.group())
                 && !row.is_like_service()
         };
@@ -267,7 +275,11 @@ const OF_TESTS: [&str; 2] = ["chainsaw.kyverno.io", "kuttl.dev"];
 
 /// Whether an object is a template that another one names, from which no controller makes pods.
 fn is_template(object: &Object) -> bool {
-    object.api_version == "v1" && object.id.kind == "PodTemplate"
+    match object.id.kind.as_str() {
+        "PodTemplate" => object.api_version == "v1",
+        "TrainingRuntime" | "ClusterTrainingRuntime" => object.group() == "trainer.kubeflow.org",
+        _ => false,
+    }
 }
 
 /// Adds the devices that are requested below a node: by a list `containers` whose items have a name and
@@ -347,6 +359,15 @@ pub(super) fn findings(rows: &[InputRow]) -> Vec<Diagnostic> {
                 Diagnostic::new(Code::DevicesNotCounted, message)
                     .at(Some(first.span))
                     .help("count them yourself: the number of pods of this kind is not known"),
+            );
+        } else if row.is_operated() {
+            found.push(
+                Diagnostic::new(
+                    Code::KindNotRead,
+                    format!("{}: its operator makes pods, which no answer counts", names(row)),
+                )
+                .at(Some(first.span))
+                .help("count them yourself: the pods of this kind are not known"),
             );
         } else if row.is_passed_over() {
             found.push(

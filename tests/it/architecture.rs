@@ -115,7 +115,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "operators/ome",
         ],
     ),
-    ("load", &["source", "diag", "yaml", "api", "policy"]),
+    ("load", &["source", "diag", "yaml", "secret", "api", "policy"]),
     // It must not depend on a terminal.
     (
         "workspace",

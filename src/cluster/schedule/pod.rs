@@ -293,6 +293,12 @@ impl DerefMut for PodTemplate {
 }
 
 impl PodTemplate {
+    /// Leaves open whether Pod Security refuses its pods.
+    pub fn leave_security_open(&mut self, why: EcoString) {
+        self.refused.take_if(|refused| matches!(refused, Refused::Security(_)));
+        self.security_unjudged = Some(why);
+    }
+
     /// Whether a taint is tolerated.
     pub fn tolerates(&self, taint: &Taint) -> bool {
         self.tolerations.iter().any(|toleration| toleration.tolerates(taint))

@@ -204,4 +204,32 @@ mod tests {
             "unable to create new content in namespace ml because it is being terminated";
         assert!(message.contains(expected), "{message}");
     }
+
+    /// A pod of a base in a namespace that enforces a level; both may be changed by a patch.
+    #[test]
+    fn what_a_patch_may_set_is_not_refused() {
+        let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: ml, labels: {pod-security.kubernetes.io/enforce: restricted}}\n";
+        let base = "resources: [a.yaml, ns.yaml]\n";
+        let patched =
+            "resources: [../base]\npatches: [{path: p.yaml, target: {kind: Deployment}}]\n";
+        let of = |files: &[(&str, &str)]| {
+            let node = gpu_node("n1", 8, "");
+            let node = ("nodes.yaml", node.as_str());
+            let files: Vec<(&str, &str)> = files.iter().copied().chain([node]).collect();
+            let ran = ome_on("plan -o json -f {.}", &files);
+            (ran.code, whats(&ran))
+        };
+        let alone =
+            [("base/kustomization.yaml", base), ("base/a.yaml", POD), ("base/ns.yaml", namespace)];
+        assert_eq!(of(&alone), (2, vec![]), "nothing changes it");
+        let over = [alone[0], alone[1], alone[2], ("over/kustomization.yaml", patched)];
+        assert_eq!(of(&over), (0, vec!["namespace ml".to_owned()]));
+        // The level of the namespace is patched, the pod is not.
+        let level = "resources: [ns.yaml]\nreplacements: [{path: r.yaml}]\n";
+        let apart =
+            [("ns/kustomization.yaml", level), ("ns/ns.yaml", namespace), ("plain/a.yaml", POD)];
+        assert_eq!(of(&apart), (0, vec!["namespace ml".to_owned()]));
+        let plain = [("ns/ns.yaml", namespace), ("plain/a.yaml", POD)];
+        assert_eq!(of(&plain), (2, vec![]));
+    }
 }

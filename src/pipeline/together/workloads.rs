@@ -17,6 +17,7 @@ use crate::cluster::Machine;
 use crate::cluster::fleet::{Replica, Workload};
 use crate::cluster::schedule::{NodeTerm, PodTemplate};
 use crate::diag::{Code, Diagnostic};
+use crate::load::operated;
 use crate::objects::accept::{judge, judge_template, judges_pods};
 use crate::operators::OPERATORS;
 use crate::pipeline::built::{PodContext, WorkloadKind, gpus, ray_workers};
@@ -58,8 +59,8 @@ pub struct NotCounted {
     pub object: EcoString,
     /// Devices in its pod templates, by resource, each template once; empty where it has no template.
     pub devices: BTreeMap<EcoString, i64>,
-    /// It names a preset of its operator in the place of a template.
-    pub has_preset: bool,
+    /// Its operator knows its pods, which the object does not state, as those of a preset.
+    pub is_operated: bool,
 }
 
 fn number(node: &Node, path: &[&str], default: i64) -> i64 {
@@ -162,7 +163,7 @@ pub(crate) fn read(
         };
         if has_preset(object) {
             let object = shown(object);
-            unknown.push(NotCounted { object, has_preset: true, ..NotCounted::default() });
+            unknown.push(NotCounted { object, is_operated: true, ..NotCounted::default() });
             continue;
         }
         let scaled = replicas.map(|replicas| with_replicas(&whole, replicas));
@@ -705,8 +706,8 @@ pub(super) fn not_judged(not_counted: &[NotCounted]) -> Vec<NotJudged> {
         NotJudged {
             what: item.object.clone(),
             pods: None,
-            message: if item.has_preset {
-                "its operator makes its pods from a preset; they are not counted".into()
+            message: if item.is_operated {
+                "its operator makes its pods from what it names; they are not counted".into()
             } else if devices.is_empty() {
                 "the workload that it names is not in the input; its pods are not counted".into()
             } else {
@@ -720,7 +721,8 @@ pub(super) fn not_judged(not_counted: &[NotCounted]) -> Vec<NotJudged> {
     not_counted.iter().map(one).collect()
 }
 
-/// Devices in the containers of an object of an unknown kind; `None` if it requests none.
+/// Devices in the containers of an object of an unknown kind; `None` if it requests none and no operator
+/// is known to make pods of it.
 fn not_counted(object: &Object) -> Option<NotCounted> {
     if NO_PODS.contains(&object.id.kind.as_str()) {
         return None;
@@ -731,7 +733,18 @@ fn not_counted(object: &Object) -> Option<NotCounted> {
         !matches!(entry.key.as_str(), "apiVersion" | "kind" | "metadata" | "status" | "spec")
     });
     entries.for_each(|entry| devices_of(&entry.node, &mut devices));
-    (!devices.is_empty()).then(|| NotCounted { object: shown(object), devices, has_preset: false })
+    // What its operator makes need not be in the object, unless it has none at the moment.
+    let suspended = object.node.at(&["spec", "suspend"]).and_then(Node::as_bool) == Some(true);
+    let is_operated = devices.is_empty()
+        && operated::makes_pods(object.group(), &object.id.kind)
+        && !suspended
+        && object.node.at(&["spec", "replicas"]).and_then(Node::as_int) != Some(0);
+    let object = || shown(object);
+    (is_operated || !devices.is_empty()).then(|| NotCounted {
+        object: object(),
+        devices,
+        is_operated,
+    })
 }
 
 impl PlainWorkload {

@@ -243,6 +243,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     builder.config(config);
     builder.unfilled(standings.unfilled);
     builder.copies(sources.copies(given.within.as_deref()));
+    builder.patched(sources.patched());
     let Built { catalog, views, diagnostics: found } = builder.finish(found_builtin);
     diagnostics.extend(found);
     let input = accounting.finish(&sources);

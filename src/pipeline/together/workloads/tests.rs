@@ -500,9 +500,37 @@ fn pods_of_a_preset_are_not_counted() {
         unknown(workspace(json!({"preset": {"name": "phi-4"}}))),
         [(
             "Workspace default/phi".into(),
-            "its operator makes its pods from a preset; they are not counted".into()
+            "its operator makes its pods from what it names; they are not counted".into()
         )]
     );
     let template = json!({"spec": {"containers": [{"name": "c", "image": "x"}]}});
     assert_eq!(unknown(workspace(json!({"template": template}))), []);
+}
+
+#[test]
+fn pods_that_an_operator_makes_of_a_name_are_not_counted() {
+    use crate::load::operated::OPERATED;
+    use crate::testing::{gpu_node, ome_on};
+    for (group, kinds) in OPERATED {
+        for kind in *kinds {
+            assert!(
+                super::super::workload_kinds::TABLE
+                    .iter()
+                    .all(|row| { (row.group, row.kind) != (*group, *kind) })
+            );
+            let of = |spec: &str| {
+                let text = gpu_node("n1", 8, "")
+                    + &format!(
+                        "---\napiVersion: {group}/v1\nkind: {kind}\nmetadata: {{name: a, namespace: ml}}\nspec: {{{spec}}}\n"
+                    );
+                ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)])
+            };
+            let ran = of("model: m");
+            assert_eq!(ran.at("/placement/notJudged/0/what"), format!("{kind} ml/a"), "{group}");
+            assert_eq!(ran.at("/placement/verdict"), "unknown");
+            assert!(ran.out.contains(&format!("\"kind\": \"{kind}\"")), "{}", ran.out);
+            // It has no pods now.
+            assert!(of("replicas: 0").at("/placement/notJudged").is_null(), "{group} {kind}");
+        }
+    }
 }
