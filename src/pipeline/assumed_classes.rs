@@ -3,11 +3,11 @@
 //! plugin/pkg/admission/runtimeclass/admission.go), or makes no volume for it.
 //!
 //! In: objects with pods, and the classes that were read. Out: one note for each class that is only
-//! taken to exist. Where a class of its kind or a cluster was read, a class that is missing is none:
-//! the pods are refused, or what becomes of the claims is in the placement.
+//! taken to exist. Where a class of its kind or a cluster was read, a class that is missing is none: the pods
+//! are refused, with a warning at the class that was read, or what becomes of the claims is in the placement.
 
 use super::built::PodContext;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::pods::specs::each_spec;
 use crate::yaml::Node;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ const NAMED: usize = 3;
 impl PodContext {
     /// Notes about the classes that the pods of an object name.
     pub(crate) fn assumed_classes(&self, owner: &str, object: &Node) -> Vec<Diagnostic> {
-        let mut found = Vec::new();
+        let (mut found, mut missing) = (Vec::new(), Vec::new());
         let mut note = |kind: &'static str, name: &Node, needs: &str| {
             let text = name.scalar_text().unwrap_or_default();
             let message = format!("{kind} `{text}` is not in the input{needs}{owner}");
@@ -35,10 +35,28 @@ impl PodContext {
             for (kind, name) in self.assumed(spec) {
                 note(kind, name, NEEDS);
             }
+            for (kind, name, read) in self.missing_classes(spec) {
+                let text = name.scalar_text().unwrap_or_default();
+                let message = format!(
+                    "{kind} `{text}` is not in the input, which has `{}`: a server creates no pods of {owner}",
+                    read.name
+                );
+                missing.push(
+                    Diagnostic::new(Code::ClassNotRead, message)
+                        .severity(Severity::Warning)
+                        .at(read.origin.span())
+                        .object(owner)
+                        .help(format!(
+                            "add `{text}` with `-f` if the cluster has it: of a kind that is in the input, \
+                             all classes are expected there"
+                        )),
+                );
+            }
         });
         for name in self.assumed_storage(object) {
             note("StorageClass", name, CLAIMS);
         }
+        found.extend(missing);
         found
     }
 }
@@ -91,7 +109,9 @@ mod tests {
         let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or("").to_owned();
         notes
             .map(|finding| {
-                assert_eq!(finding["severity"], "info");
+                let is_missing =
+                    finding["message"].as_str().is_some_and(|text| text.contains("which has"));
+                assert_eq!(finding["severity"], if is_missing { "warning" } else { "info" });
                 let objects = finding["objects"].as_array().map_or(0, Vec::len);
                 (text(finding, "message"), objects)
             })
@@ -124,7 +144,20 @@ mod tests {
         let high = "priorityClassName: high";
         assert!(of(high, &class.replace("NAME", "high")).is_empty());
         // Another one shows that the kind was read: the server refuses the pods.
-        assert!(of(high, &class.replace("NAME", "low")).is_empty());
+        let expected = "PriorityClass `high` is not in the input, which has `low`: a server creates no pods of InferenceService/ml/a, InferenceService/ml/b";
+        assert_eq!(of(high, &class.replace("NAME", "low")), [(expected.to_owned(), 2)]);
+        // Clouds and projects make theirs by themselves.
+        for name in ["openshift-user-critical", "system-node-critical"] {
+            let found = of(&format!("priorityClassName: {name}"), &class.replace("NAME", "low"));
+            assert!(found.iter().all(|(text, _)| !text.contains("which has")), "{found:?}");
+        }
+        let runtime = "---\napiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: mine}\nhandler: h\n";
+        let whose = |name: &str| of(&format!("runtimeClassName: {name}"), runtime)[0].0.clone();
+        assert!(whose("nvidia").starts_with("RuntimeClass `nvidia` is not in the input, and a"));
+        assert!(whose("other").contains("which has `mine`"));
+        // All classes of a cluster were read.
+        let live = class.replace("NAME}", "low, uid: u}");
+        assert!(of("priorityClassName: openshift-user-critical", &live).is_empty());
         // The kinds are read one by one.
         assert_eq!(of("runtimeClassName: kata", &class.replace("NAME", "low")).len(), 1);
     }

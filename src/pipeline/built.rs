@@ -9,7 +9,7 @@ use crate::api::{ComponentKind, Object};
 use crate::api::{ObjectRef, Scope};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
-use crate::cluster::admission::Refused;
+use crate::cluster::admission::{ReadClass, Refused};
 use crate::cluster::assumed::{is_of_resource, toleration};
 use crate::cluster::schedule::{
     Admission, InvalidPod, Labels, PodSpec, PodTemplate, UnreadNamespaces, labels,
@@ -251,6 +251,14 @@ impl PodContext {
     /// The classes that a pod spec names and that are only taken to exist: kind and field.
     pub(super) fn assumed<'n>(&self, spec: &'n Node) -> Vec<(&'static str, &'n Node)> {
         self.classes.assumed(spec)
+    }
+
+    /// The classes that a pod spec names and that do not exist beside one that was read.
+    pub(super) fn missing_classes<'n>(
+        &self,
+        spec: &'n Node,
+    ) -> Vec<(&'static str, &'n Node, &ReadClass)> {
+        self.classes.missing(spec)
     }
 
     /// The StorageClasses that the claims of an object's pods name and that are only taken to exist.

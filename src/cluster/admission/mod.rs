@@ -12,11 +12,13 @@ pub(crate) mod quota;
 pub(crate) mod resources;
 pub(crate) mod runtime_class;
 pub(crate) mod security;
+mod shipped;
 pub(crate) mod tolerations;
 pub(crate) mod usage;
 
 pub use priority::PriorityClasses;
 pub use quota::{Ledger, QuotaStatus, Receipt};
+pub use shipped::ReadClass;
 pub use usage::Usage;
 
 use crate::quantity::names;
@@ -125,12 +127,12 @@ impl Admission {
             "PriorityClass" => {
                 self.priorities.add(object);
                 // One class in the input means that its kind was read: a class that is missing
-                // does not exist.
-                self.priorities.complete();
+                // does not exist, unless others make it by themselves.
+                self.priorities.read_one();
             }
             "RuntimeClass" => {
                 self.runtime_classes.add(object);
-                self.runtime_classes.complete();
+                self.runtime_classes.read_one();
             }
             "LimitRange" => self.limits.add(object),
             "Namespace" => {
@@ -165,6 +167,18 @@ impl Admission {
             of("PriorityClass", "priorityClassName", &|name| self.priorities.is_assumed(name));
         let runtime =
             of("RuntimeClass", "runtimeClassName", &|name| self.runtime_classes.is_assumed(name));
+        priority.into_iter().chain(runtime).collect()
+    }
+
+    /// The classes that a pod names and that do not exist beside one of their kind that was read: kind,
+    /// field, and that one.
+    pub fn missing<'n>(&self, spec: &'n Node) -> Vec<(&'static str, &'n Node, &ReadClass)> {
+        let name = |key| spec.get(key).map(|name| (name, text(Some(name))));
+        let priority = name("priorityClassName")
+            .and_then(|(name, text)| Some(("PriorityClass", name, self.priorities.lacks(&text)?)));
+        let runtime = name("runtimeClassName").and_then(|(name, text)| {
+            Some(("RuntimeClass", name, self.runtime_classes.lacks(&text)?))
+        });
         priority.into_iter().chain(runtime).collect()
     }
 

@@ -1,5 +1,6 @@
 //! Classes of priority (plugin/pkg/admission/priority).
 
+use super::shipped::{PRIORITIES, ReadClass, Unread};
 use super::{name_of, text};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -10,19 +11,32 @@ use std::collections::BTreeMap;
 pub struct PriorityClasses {
     classes: BTreeMap<EcoString, (i32, bool)>,
     default: Option<EcoString>,
-    /// A class outside the input may exist: its pods have priority 0.
-    lenient: bool,
+    /// The classes outside the input that may exist: their pods have priority 0.
+    unread: Unread,
+    /// The first that was read.
+    first: Option<ReadClass>,
 }
 
 impl PriorityClasses {
     /// An incomplete set: pods of a class that was not added have priority 0.
     pub fn partial() -> Self {
-        Self { lenient: true, ..Self::default() }
+        Self { unread: Unread::Any, ..Self::default() }
     }
 
     /// From now on no class exists that is not added.
     pub fn complete(&mut self) {
-        self.lenient = false;
+        self.unread = Unread::None;
+    }
+
+    /// From now on only classes that others make by themselves exist besides those that are added.
+    pub(super) fn read_one(&mut self) {
+        self.unread.read_one();
+    }
+
+    /// A class that was read, where a class that pods name does not exist beside it.
+    pub(super) fn lacks(&self, name: &str) -> Option<&ReadClass> {
+        let is_missing = self.unread == Unread::Shipped && self.of(name).is_none();
+        self.first.as_ref().filter(|_| is_missing)
     }
 
     /// Adds a `scheduling.k8s.io/v1` PriorityClass.
@@ -41,6 +55,7 @@ impl PriorityClasses {
                 self.default = Some(name.clone());
             }
         }
+        self.first.get_or_insert_with(|| ReadClass { name: name.clone(), origin: class.origin });
         self.classes.insert(name, (clamp(value), never));
     }
 
@@ -52,7 +67,10 @@ impl PriorityClasses {
     /// Whether a class is only taken to exist, outside the objects that were read.
     pub(super) fn is_assumed(&self, name: &str) -> bool {
         let is_built_in = matches!(name, "system-node-critical" | "system-cluster-critical");
-        self.lenient && !name.is_empty() && !is_built_in && !self.classes.contains_key(name)
+        self.unread.may_have(&PRIORITIES, name)
+            && !name.is_empty()
+            && !is_built_in
+            && !self.classes.contains_key(name)
     }
 
     /// Why a pod that names this class, or none, is refused: it states another priority or policy than
@@ -95,7 +113,10 @@ impl PriorityClasses {
             // Every cluster has these two (pkg/apis/scheduling/v1/helpers.go).
             "system-node-critical" => Some((2_000_001_000, false)),
             "system-cluster-critical" => Some((2_000_000_000, false)),
-            name => self.classes.get(name).copied().or(self.lenient.then_some((0, false))),
+            name => {
+                let may_exist = || self.unread.may_have(&PRIORITIES, name).then_some((0, false));
+                self.classes.get(name).copied().or_else(may_exist)
+            }
         }
     }
 }

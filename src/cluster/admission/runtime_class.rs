@@ -2,6 +2,7 @@
 //! they add to a pod.
 
 use super::limits::child;
+use super::shipped::{RUNTIMES, ReadClass, Unread};
 use super::{name_of, text};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -12,26 +13,46 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub(super) struct RuntimeClasses {
     classes: BTreeMap<EcoString, Node>,
-    /// A class outside the input may exist; it changes nothing.
-    lenient: bool,
+    /// The classes outside the input that may exist; they change nothing.
+    unread: Unread,
+    /// The first that was read.
+    first: Option<ReadClass>,
 }
 
 impl RuntimeClasses {
     pub(super) fn partial() -> Self {
-        Self { lenient: true, ..Self::default() }
+        Self { unread: Unread::Any, ..Self::default() }
     }
 
     pub(super) fn complete(&mut self) {
-        self.lenient = false;
+        self.unread = Unread::None;
     }
 
     /// Whether a class is only taken to exist, outside the objects that were read.
     pub(super) fn is_assumed(&self, name: &str) -> bool {
-        self.lenient && !name.is_empty() && !self.classes.contains_key(name)
+        self.unread.may_have(&RUNTIMES, name)
+            && !name.is_empty()
+            && !self.classes.contains_key(name)
+    }
+
+    /// From now on only classes that others make by themselves exist besides those that are added.
+    pub(super) fn read_one(&mut self) {
+        self.unread.read_one();
+    }
+
+    /// A class that was read, where a class that pods name does not exist beside it.
+    pub(super) fn lacks(&self, name: &str) -> Option<&ReadClass> {
+        let is_missing = self.unread == Unread::Shipped
+            && !name.is_empty()
+            && !self.classes.contains_key(name)
+            && !self.is_assumed(name);
+        self.first.as_ref().filter(|_| is_missing)
     }
 
     pub(super) fn add(&mut self, class: &Node) {
-        self.classes.insert(name_of(class), class.clone());
+        let name = name_of(class);
+        self.first.get_or_insert_with(|| ReadClass { name: name.clone(), origin: class.origin });
+        self.classes.insert(name, class.clone());
     }
 
     /// Adds what the class of a pod adds.
@@ -44,7 +65,7 @@ impl RuntimeClasses {
             return Ok(());
         }
         let Some(class) = self.classes.get(&name) else {
-            return if self.lenient {
+            return if self.is_assumed(&name) {
                 Ok(())
             } else {
                 Err(eco_format!("pod rejected: RuntimeClass \"{name}\" not found"))

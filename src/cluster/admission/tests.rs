@@ -28,7 +28,7 @@ const PLAIN: &str = r#"{"containers": [{"name": "main"}]}"#;
 
 #[test]
 fn a_class_that_was_not_read_refuses_pods_once_another_was() {
-    let spec = r#"{"priorityClassName": "gold", "runtimeClassName": "kata", "containers": []}"#;
+    let spec = r#"{"priorityClassName": "gold", "runtimeClassName": "mine", "containers": []}"#;
     assert_eq!(refusal(&[], spec), None);
     let class = r#"{"kind": "PriorityClass", "metadata": {"name": "silver"}, "value": 1}"#;
     assert_eq!(
@@ -40,7 +40,7 @@ fn a_class_that_was_not_read_refuses_pods_once_another_was() {
     let runtime = r#"{"kind": "RuntimeClass", "metadata": {"name": "gvisor"}}"#;
     assert_eq!(
         refusal(&[runtime], spec).as_deref(),
-        Some("pods \"llm-*\" is forbidden: pod rejected: RuntimeClass \"kata\" not found")
+        Some("pods \"llm-*\" is forbidden: pod rejected: RuntimeClass \"mine\" not found")
     );
 }
 
