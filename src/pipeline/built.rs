@@ -299,8 +299,9 @@ impl PodContext {
         Ok(pod)
     }
 
-    /// Completes a pod that was read from a tree: adds the tolerations, handles pods of other schedulers like pods of the default scheduler,
-    /// since other schedulers are unknown offline, and shares the specs of equal pods.
+    /// Completes a pod that was read from a tree: leaves open what is not known of it, adds the tolerations,
+    /// handles pods of other schedulers like those of the default one, since other schedulers are unknown
+    /// offline, and shares the specs of equal pods.
     fn settle(&self, pod: &mut PodTemplate, written: &Node) {
         self.unbuilt.leave_open(pod, written);
         pod.foreign = false;

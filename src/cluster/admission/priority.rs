@@ -78,7 +78,7 @@ impl PriorityClasses {
     pub(super) fn contradicted(&self, name: &str, spec: &Node) -> Option<EcoString> {
         // The default class may be one that was not read, and the values of a pod that has a node are
         // those that admission gave it.
-        let is_open = self.is_assumed(name) || (name.is_empty() && self.lenient);
+        let is_open = self.is_assumed(name) || (name.is_empty() && self.unread == Unread::Any);
         if is_open || spec.get("nodeName").is_some() {
             return None;
         }

@@ -62,7 +62,15 @@ impl Engines<'_> {
         let file = |path: &str| self.file(pods.namespace, pods.main, container, path);
         let settings = match EngineSettings::container_with(container, file) {
             Container::Engine(settings) => settings,
-            Container::Fault(fault) => return form(pods, &fault, out),
+            Container::Fault(fault) => {
+                // The command is in the preset, which was not read: its shell takes a script as argument.
+                let is_open = pods.object.id.kind == "LLMInferenceService"
+                    && container.get("command").is_none();
+                if !is_open {
+                    form(pods, &fault, out);
+                }
+                return;
+            }
             Container::RayMember | Container::Other => return,
         };
         for fault in &settings.faults {

@@ -193,3 +193,16 @@ fn types_of_weights_count_in_memory() {
     assert_eq!(of("bfloat16"), []);
     assert_eq!(of("float32"), [Code::GpuMisfit]);
 }
+
+#[test]
+fn a_script_for_the_shell_of_a_preset_is_no_program() {
+    let of = |command: &str| {
+        let text = format!(
+            "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {{name: a, namespace: ml}}\nspec: {{model: {{uri: 'hf://a/b', name: a}}, replicas: 1, template: {{containers: [{{name: main, image: x, {command}args: ['python3 -m vllm.entrypoints.openai.api_server --model=/mnt/models']}}]}}}}\n"
+        );
+        crate::testing::plan(&text).out.contains("argument-form")
+    };
+    assert!(!of(""), "the preset has the command");
+    assert!(!of("command: [sh, -c], "));
+    assert!(of("command: [env], "));
+}
