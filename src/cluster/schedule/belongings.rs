@@ -1,6 +1,7 @@
 //! What pods have beside a node: claims for volumes and devices, and charges in quotas.
 
 use super::ids::{NodeId, PodId, TemplateId};
+use super::pod::ZONE;
 use super::queue::{Event, Place};
 use super::running::{Belongings, PodState};
 use super::scheduler::Scheduler;
@@ -10,6 +11,7 @@ use crate::cluster::Taint;
 use crate::cluster::admission::{QuotaStatus, Receipt};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
+use std::collections::BTreeSet;
 
 impl Scheduler {
     /// Charges the quotas for a pod of a template.
@@ -264,6 +266,12 @@ impl Scheduler {
             return Some(open.clone());
         }
         let volumes = self.storage.unjudged(&pod.namespace, &pod.volumes);
+        let zoned = || {
+            let why = self.storage.placed_by_driver(&pod.namespace, &pod.volumes)?;
+            let zones = self.nodes.ids().filter_map(|node| self.nodes.machine(node).label(ZONE));
+            (zones.collect::<BTreeSet<_>>().len() > 1).then_some(why)
+        };
+        let volumes = volumes.or_else(zoned);
         let volumes = volumes.map(|why| ("volumes".into(), why));
         let devices = || {
             let why = self.devices.unjudged(&pod.namespace, &pod.claims)?;

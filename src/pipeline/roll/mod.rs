@@ -47,6 +47,7 @@ use crate::cluster::fleet;
 use crate::cluster::schedule::{PodId, PodTemplate, Scheduler};
 use crate::decision::Edit;
 use crate::diag::Diagnostic;
+use crate::objects::metadata::KUEUE_QUEUE;
 use crate::operators::servings::{self, ServingRules};
 use crate::rollout::Start;
 use crate::workspace::World;
@@ -431,9 +432,14 @@ fn settle_tracks(
     // They are in the scheduler of the state before, on which these workloads arrive.
     ground.arriving.fleet.others.clear();
     let is_queued = queues::is_known(ground);
-    for workload in &mut ground.arriving.fleet.workloads {
+    let Workloads { claims, fleet, .. } = &mut ground.arriving;
+    for (claim, workload) in claims.iter().zip(&mut fleet.workloads) {
         workload.running.clear();
-        if is_queued {
+        // Kueue suspends a Job itself; it gates no pod of it.
+        let names_queue = |pod: &Arc<PodTemplate>| pod.labels.get(KUEUE_QUEUE).is_some();
+        let is_suspended =
+            others::is_unplayed(claim) && !workload.templates.iter().any(names_queue);
+        if is_queued && !is_suspended {
             // The queues of the simulation hold them.
             for replica in &mut workload.replicas {
                 replica.held = false;

@@ -248,6 +248,12 @@ pub(super) fn displaced(world: &World, kept: &[Kept]) -> Vec<Displaced> {
     kept.iter().filter_map(one).collect()
 }
 
+/// Whether the controller of a workload is one that is not simulated.
+pub(super) fn is_unplayed(claim: &Claim) -> bool {
+    let kind = OwnerName::of(&claim.service).kind;
+    !claim.api.is_of_operator() && !kind.is_some_and(is_simulated_kind)
+}
+
 /// The workloads that are new, whose controllers are not simulated, and whose pods have no node or are
 /// refused.
 pub(super) fn unplaced(world: &World, ground: &Ground<'_>, arrived: &[Slots]) -> Vec<Displaced> {
@@ -257,12 +263,26 @@ pub(super) fn unplaced(world: &World, ground: &Ground<'_>, arrived: &[Slots]) ->
     }
     let scheduler = world.scheduler();
     let claims = ground.arriving.claims.iter().zip(arrived);
-    let is_wanted = |claim: &Claim| {
-        let kind = OwnerName::of(&claim.service).kind;
-        !claim.api.is_of_operator() && !kind.is_some_and(is_simulated_kind)
-    };
-    let one = |(claim, slots): (&Claim, &Slots)| {
+    let one = |(at, (claim, slots)): (usize, (&Claim, &Slots))| {
         let owner = claim.service.clone();
+        let workload = &ground.arriving.fleet.workloads[at];
+        let held: Vec<&usize> = workload
+            .replicas
+            .iter()
+            .filter(|replica| replica.held)
+            .flat_map(|one| &one.pods)
+            .collect();
+        if let Some(why) = ground.arriving.held.get(&at).filter(|_| !held.is_empty()) {
+            let devices = held.iter().map(|pod| gpus(&workload.templates[workload.wanted(**pod)]));
+            return Some(Displaced {
+                owner,
+                pods: held.len(),
+                waited: 0,
+                devices: devices.sum(),
+                message: why.clone(),
+                end: RollEnd::Stuck,
+            });
+        }
         if let Some(refused) = &claim.refused {
             let (pods, devices, message) = refused.parts();
             let end = RollEnd::Stuck;
@@ -281,7 +301,8 @@ pub(super) fn unplaced(world: &World, ground: &Ground<'_>, arrived: &[Slots]) ->
             end: RollEnd::Stuck,
         })
     };
-    claims.filter(|(claim, _)| is_wanted(claim)).filter_map(one).collect()
+    let all = claims.enumerate().filter(|(_, (claim, _))| is_unplayed(claim));
+    all.filter_map(one).collect()
 }
 
 /// The pods of a settled state that have no node, of workloads that no operator writes and that are in
@@ -427,6 +448,33 @@ impl Displaced {
             turn: None,
             error: None,
             diagnostics: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{gpu_node, ome_on};
+
+    #[test]
+    fn a_new_job_that_waits_for_quota_is_stuck() {
+        let queue = |quota: i64| {
+            format!(
+                "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {{name: f}}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {{name: cq}}\nspec: {{namespaceSelector: {{}}, resourceGroups: [{{coveredResources: [nvidia.com/gpu], flavors: [{{name: f, resources: [{{name: nvidia.com/gpu, nominalQuota: {quota}}}]}}]}}]}}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {{name: lq, namespace: ml}}\nspec: {{clusterQueue: cq}}\n"
+            )
+        };
+        let job = "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: ml, labels: {kueue.x-k8s.io/queue-name: lq}}\nspec: {suspend: true, parallelism: 2, completions: 2, template: {spec: {restartPolicy: Never, containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 2}}}]}}}\n";
+        for (quota, code) in [(3, 2), (4, 0)] {
+            let before = gpu_node("n1", 8, "") + &queue(quota);
+            let after = before.clone() + job;
+            let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
+            for command in
+                ["plan -f {after.yaml}", "rollout --all --base {before.yaml} -f {after.yaml}"]
+            {
+                let ran = ome_on(command, &files);
+                assert_eq!(ran.code, code, "{command} with {quota}: {}{}", ran.out, ran.err);
+                assert_eq!(ran.out.contains("4 requested, 3 in quota"), code == 2, "{}", ran.out);
+            }
         }
     }
 }

@@ -187,7 +187,7 @@ impl Today {
     pub(crate) fn of(ground: &Ground<'_>, semantics: Follow, at: At) -> Self {
         // Another number of replicas has no pods that run: it is placed first, then loses nodes.
         let runs = at == At::Min && !ground.running.all.is_empty();
-        let Workloads { claims, fleet } =
+        let Workloads { claims, fleet, .. } =
             Workloads::sized(ground.catalog, semantics, ground, |_| !runs, Size::All(at));
         Self { fleet, owners: claims.into_iter().map(|claim| claim.service).collect(), runs }
     }

@@ -17,7 +17,7 @@ use crate::pipeline::running::{OwnerName, RunningPods};
 use crate::pipeline::serving::plan_servings;
 use crate::rollout::Keeping;
 use ecow::EcoString;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The cluster that pods are placed on: nodes and running pods of an input.
@@ -92,6 +92,8 @@ pub(crate) struct Workloads {
     pub(crate) claims: Vec<Claim>,
     /// Nodes, pods of others and workloads.
     pub(crate) fleet: Fleet,
+    /// Why workloads wait for quota, by their places.
+    pub(crate) held: BTreeMap<usize, EcoString>,
 }
 
 /// How many pods workloads have, and which running pods of others are created again.
@@ -217,8 +219,8 @@ impl Workloads {
             claim.keep_scaled();
         }
         let mut fleet = fleet(ground, &claimed_pods, &mut claims);
-        quota::hold(ground.catalog, &mut planned, &claims, &mut fleet);
-        Self { claims, fleet }
+        let held = quota::hold(ground.catalog, &mut planned, &claims, &mut fleet);
+        Self { claims, fleet, held }
     }
 
     /// The priority below which its pods evict others.

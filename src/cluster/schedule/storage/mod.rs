@@ -8,6 +8,8 @@ pub(crate) mod claims;
 pub(crate) mod filter;
 pub(crate) mod objects;
 pub(crate) mod prepare;
+#[cfg(test)]
+mod tests;
 pub(crate) mod volumes;
 
 pub use claims::Storage;

@@ -150,6 +150,12 @@ impl StorageClass {
         self.provisioner != "kubernetes.io/no-provisioner"
     }
 
+    /// The zones that `allowedTopologies` names.
+    pub(super) fn zones(&self) -> impl Iterator<Item = &str> {
+        let allowed = self.topologies.iter().flatten().filter(|(key, _)| key == ZONE);
+        allowed.flat_map(|(_, values)| values).map(EcoString::as_str)
+    }
+
     pub(super) fn allows(&self, machine: &Machine) -> bool {
         self.topologies.is_empty()
             || self.topologies.iter().any(|term| {
@@ -186,6 +192,8 @@ pub(super) struct Volume {
     pub(super) available: bool,
     /// The CSI driver and its name of the volume.
     pub(super) driver: Option<(EcoString, EcoString)>,
+    /// It was made for a claim here.
+    pub(super) is_made: bool,
 }
 
 impl Volume {
@@ -199,6 +207,7 @@ impl Volume {
             spec(&["csi"]).map(|csi| (text(csi.get("driver")), text(csi.get("volumeHandle"))));
         let labels = object.at(&["metadata", "labels"]).map(Node::entries);
         Self {
+            is_made: false,
             class: text(spec(&["storageClassName"])),
             capacity: bytes(spec(&["capacity", "storage"])),
             modes: object

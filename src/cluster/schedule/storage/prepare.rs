@@ -8,7 +8,20 @@ use crate::cluster::schedule::nodes::Nodes;
 use crate::cluster::schedule::pod::{ClaimSpec, Disk, PodVolume};
 use crate::cluster::schedule::reason::Plugins;
 use ecow::{EcoString, eco_format};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// Provisioners of disks that the nodes of one zone can attach.
+const ZONAL: [&str; 8] = [
+    "cinder.csi.openstack.org",
+    "disk.csi.azure.com",
+    "ebs.csi.aws.com",
+    "kubernetes.io/aws-ebs",
+    "kubernetes.io/azure-disk",
+    "kubernetes.io/cinder",
+    "kubernetes.io/gce-pd",
+    "pd.csi.storage.gke.io",
+];
 
 /// A claim of a pod that waits for the pod.
 #[derive(Clone, Debug)]
@@ -198,6 +211,40 @@ impl Storage {
             }
             _ => None,
         }
+    }
+
+    /// Why it is open which zone a volume of these is in: its class makes it before a pod has a node, and
+    /// no pod follows it there. For nodes of several zones.
+    pub(in crate::cluster::schedule) fn placed_by_driver(
+        &self,
+        namespace: &EcoString,
+        volumes: &[PodVolume],
+    ) -> Option<EcoString> {
+        let at_once = |spec: &ClaimSpec| {
+            let class = self.class_of(spec)?;
+            let allowed: BTreeSet<&str> = class.zones().collect();
+            let is_open =
+                !class.waits && allowed.len() != 1 && ZONAL.contains(&class.provisioner.as_str());
+            is_open.then(|| self.class_name(spec))
+        };
+        volumes.iter().find_map(|volume| {
+            let (name, class) = match volume {
+                PodVolume::Claim(name) => {
+                    let id = self.numbers.get(&(namespace.clone(), name.clone()))?;
+                    let claim = &self.claims[*id];
+                    let volume = claim.volume.as_ref().map(|name| self.volumes.get(name));
+                    // Of a volume that was read the zone is known.
+                    let is_new = volume.is_none_or(|one| one.is_some_and(|one| one.is_made));
+                    (name, at_once(&claim.spec).filter(|_| claim.exists && is_new)?)
+                }
+                PodVolume::Ephemeral(name, spec) => (name, at_once(spec)?),
+                PodVolume::Disk(_) => return None,
+            };
+            Some(eco_format!(
+                "StorageClass `{class}` makes the volume of `{name}` at once (`volumeBindingMode: Immediate`), in \
+                 a zone that may have no room for the pods"
+            ))
+        })
     }
 
     /// Why it cannot be judged where pods with these volumes go.

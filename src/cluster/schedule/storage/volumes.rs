@@ -10,6 +10,7 @@ use crate::cluster::schedule::pod::ClaimSpec;
 use crate::cluster::schedule::pod::{NodeTerm, ZONE};
 use crate::quantity::{Requirement, Selector, SelectorOperator};
 use ecow::{EcoString, eco_format};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A node that a volume can be used on.
@@ -111,6 +112,7 @@ impl Storage {
             terms: zone
                 .map(|zone| vec![NodeTerm { labels: Selector::new([zone]), names: Vec::new() }]),
             driver: driver.map(|driver| (driver, name.clone())),
+            is_made: true,
             ..Volume::default()
         };
         // Names of two namespaces may be the same.
@@ -222,11 +224,16 @@ impl Storage {
                 continue;
             };
             if self.answers(&class.provisioner) {
-                let allowed = class.topologies.iter().flatten();
-                let allowed = allowed.filter(|(key, _)| key == ZONE).flat_map(|(_, values)| values);
-                let first = allowed.map(EcoString::as_str).next();
+                let allowed: Vec<&str> = class.zones().collect();
                 let zones = nodes.ids().filter_map(|node| nodes.machine(node).label(ZONE));
-                let zone = first.or_else(|| zones.min()).map(EcoString::from);
+                let zones: BTreeSet<&str> = zones.collect();
+                let first = allowed.first().or(zones.first()).copied();
+                // In which of several zones a real provisioner makes it is not known.
+                let is_one = match allowed.first() {
+                    Some(first) => allowed.iter().all(|zone| zone == first),
+                    None => zones.len() == 1,
+                };
+                let zone = first.filter(|_| is_one || !self.settles).map(EcoString::from);
                 self.provision(id, zone.as_deref());
                 changed = true;
             }

@@ -1,0 +1,45 @@
+//! Volumes that are made before a pod has a node.
+
+use crate::testing::{gpu_node, ome_on};
+
+#[test]
+fn in_which_of_several_zones_a_volume_is_made_is_not_judged() {
+    let node = |name: &str, gpus: i64, zone: &str| {
+        let host = format!("kubernetes.io/hostname: {name}");
+        let labels = format!("{host}, topology.kubernetes.io/zone: {zone}");
+        gpu_node(name, gpus, "").replace(&host, &labels)
+    };
+    let class = |mode: &str, driver: &str, more: &str| {
+        format!(
+            "---\n{{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {{name: s}}, provisioner: {driver}, volumeBindingMode: {mode}{more}}}\n"
+        )
+    };
+    let claim = |meta: &str| {
+        format!(
+            "---\n{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: c, namespace: ml{meta}}}, spec: {{storageClassName: s, accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Gi}}}}}}}}\n"
+        )
+    };
+    let pods = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ml}\nspec: {replicas: 1, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 4}}}]}}}\n";
+    let ebs = "ebs.csi.aws.com";
+    let only = |zone: &str| {
+        format!(
+            ", allowedTopologies: [{{matchLabelExpressions: [{{key: topology.kubernetes.io/zone, values: [{zone}]}}]}}]"
+        )
+    };
+    let live = ", uid: u";
+    for (zones, class, meta, verdict) in [
+        (["a", "b"], class("Immediate", ebs, ""), "", "unknown"),
+        // The first zone by name has no room, and the volume need not be there.
+        (["a", "b"], class("Immediate", ebs, ""), live, "unknown"),
+        (["a", "a"], class("Immediate", ebs, ""), live, "fits"),
+        (["a", "b"], class("Immediate", ebs, &only("b")), live, "fits"),
+        (["a", "b"], class("Immediate", ebs, &only("a")), live, "does-not-fit"),
+        (["a", "b"], class("WaitForFirstConsumer", ebs, ""), live, "fits"),
+        (["a", "b"], class("Immediate", "nfs.csi.k8s.io", ""), live, "fits"),
+    ] {
+        let nodes = node("n1", 1, zones[0]) + &node("n2", 4, zones[1]);
+        let text = nodes + &class + &claim(meta) + pods;
+        let ran = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)]);
+        assert_eq!(ran.at("/placement/verdict"), verdict, "{class} {meta}: {}", ran.out);
+    }
+}
