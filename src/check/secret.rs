@@ -165,9 +165,16 @@ fn is_plain(text: &str) -> bool {
         && text != "lambda"
         && !placeholder::stands_for_secret(text)
         && !is_file(text)
+        && !is_pattern(text)
         && !is_duration(text)
         && text.parse::<f64>().is_err()
         && text.parse::<bool>().is_err()
+}
+
+/// Whether a text is a beginning of secrets, or a regular expression of them: `sk-`, `sk-oai-.*`.
+fn is_pattern(text: &str) -> bool {
+    (text.ends_with('-') && text.len() < 12)
+        || [".*", ".+", "\\w", "\\S"].iter().any(|any| text.contains(any))
 }
 
 /// Whether a text is the path of a file below a directory, with an extension of letters:
@@ -319,6 +326,10 @@ mod tests {
                 "runner: {args: [\"cat <<EOF\\nkind: Secret\\nstringData:\\n  token: $TOKEN\\n  password: hunter2\\nEOF\"]}",
                 true,
             ),
+            ("runner: {env: [{name: HF_TOKEN, value: yourtoken}]}", false),
+            ("runner: {env: [{name: HF_TOKEN, value: INSERT_TOKEN}]}", false),
+            ("rule: {value: '^Bearer sk-oai-.*'}", false),
+            ("rule: {predicate: '!a.startsWith(\"Bearer sk-oai-\")'}", false),
             // Programs.
             (
                 "runner: {args: ['{\"token\": token, \"Authorization\": \"Bearer \" + t,\n\n \"password\": f\"{t}\"}']}",

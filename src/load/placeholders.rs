@@ -203,8 +203,18 @@ fn may_shout(text: &str) -> bool {
             .any(|key| text.match_indices(key).any(|(at, _)| shouts(&text[at + key.len()..])))
     };
     let is_variable = |after: &str| after.starts_with(|c: char| c.is_ascii_uppercase() || c == '_');
-    has(&["  name: ", "  namespace: ", "{name: ", "claimName: ", "secretName: "], &begins)
-        || has(&[": $", ": \"$", ": '$"], &is_variable)
+    has(
+        &[
+            "  name: ",
+            "  namespace: ",
+            "{name: ",
+            "claimName: ",
+            "secretName: ",
+            "AccountName: ",
+            "ClassName: ",
+        ],
+        &begins,
+    ) || has(&[": $", ": \"$", ": '$"], &is_variable)
         || has(&["ort: ", "eplicas: ", "Quota: ", "Limit: "], &shouts_number)
 }
 
@@ -427,7 +437,15 @@ impl<'n> Walk<'_, 'n> {
         }
         let is_of_object = matches!(self.path[..], ["metadata", "name" | "namespace"]);
         let names_object = is_of_object
-            || matches!(last, "claimName" | "secretName")
+            || matches!(
+                last,
+                "claimName"
+                    | "secretName"
+                    | "serviceAccountName"
+                    | "storageClassName"
+                    | "priorityClassName"
+                    | "runtimeClassName"
+            )
             || (last == "name" && NAMED_BY.contains(&above));
         for (range, style) in within(text) {
             // A part of a description may have braces for a reader; a whole value is hardly meant
@@ -640,6 +658,7 @@ mod tests {
                 &["VOLUME_NAME", "CLAIM_NAME"],
             ),
             ("metadata: {name: service_name}", &[]),
+            ("spec: {serviceAccountName: KSA_NAME, storageClassName: fast}", &["KSA_NAME"]),
             (
                 "metadata: {name: my-operator.v$(VERSION)}\nvolumes: [{x: {claimName: c-$(X)}}]\nlabels: {version: 'v$(X)'}",
                 &["$(VERSION)", "$(X)"],

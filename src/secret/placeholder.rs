@@ -15,7 +15,7 @@ pub fn asks_for_value(text: &str) -> bool {
             byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-')
         });
     is_shouted
-        && (["REPLACE", "CHANGEME", "CHANGE_ME", "CHANGE-ME", "YOUR_", "YOUR-"])
+        && (["REPLACE", "INSERT_", "CHANGEME", "CHANGE_ME", "CHANGE-ME", "YOUR_", "YOUR-"])
             .iter()
             .any(|word| text.starts_with(word))
 }
@@ -49,6 +49,8 @@ pub fn stands_for_secret(text: &str) -> bool {
     asks_for_value(text)
         || stands_for_value(text)
         || ["__", "@", "%"].into_iter().any(within)
+        // `yourpassword`, `your-token-here`.
+        || (text.len() > 6 && text.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("your")))
         || UNUSED.iter().any(|word| text.eq_ignore_ascii_case(word))
         || text.chars().all(|c| matches!(c, 'x' | 'X' | '*' | '.'))
 }
