@@ -44,6 +44,8 @@ pub struct Catalog {
     weights: BTreeMap<EcoString, FineTunedWeight>,
     #[expect(clippy::vec_box, reason = "each is freed when it was planned")]
     services: Vec<Box<Views>>,
+    /// The namespaces of services that were handed over.
+    of_taken: BTreeSet<EcoString>,
     model_servings: Vec<ModelServing>,
     accelerator_classes: BTreeMap<EcoString, PerReading<AcceleratorClass>>,
     /// Built-in accelerator classes that any service may be given.
@@ -199,9 +201,15 @@ impl Catalog {
         // Each place is taken once: a place that is listed twice gives nothing the second time.
         let mut all: Vec<Option<Box<Views>>> =
             std::mem::take(&mut self.services).into_iter().map(Some).collect();
-        let taken = places.iter().filter_map(|at| all[*at].take()).collect();
+        let taken: Vec<Box<Views>> = places.iter().filter_map(|at| all[*at].take()).collect();
+        self.of_taken.extend(taken.iter().map(|views| views.documented.namespace.clone()));
         self.services = all.into_iter().flatten().collect();
         taken
+    }
+
+    /// The namespaces of all services, those that were handed over among them.
+    pub fn namespaces_of_services(&self) -> impl Iterator<Item = &EcoString> {
+        self.services.iter().map(|views| &views.documented.namespace).chain(&self.of_taken)
     }
 
     /// All ModelServings: by namespace, then name.

@@ -1,6 +1,7 @@
 //! The workloads among the objects of a service, as their controllers read them: pod templates,
 //! replica counts and update strategies.
 
+use super::local_copies::LocalCopies;
 use super::queued::Queued;
 pub(super) use super::queued::ray_workers;
 use super::storage_classes::StorageClasses;
@@ -128,6 +129,8 @@ pub struct PodContext {
     unread: UnreadNamespaces,
     /// Extended resources that DeviceClasses stand for and no node has, by name of the class.
     by_class: BTreeMap<EcoString, EcoString>,
+    /// Models that nodes have.
+    copies: LocalCopies,
     /// The release of the LeaderWorkerSet controller.
     groups: &'static LeaderWorkerSetRelease,
     /// The kustomizations that were not built.
@@ -189,7 +192,7 @@ fn unread_namespaces(catalog: &Catalog) -> UnreadNamespaces {
         read.map(|object| (object.id.name.clone(), labels(object.metadata("labels")))).collect();
     let of_others = others().filter(|object| runs_pods(object));
     let of_others = of_others.filter_map(|object| object.id.scope.namespace());
-    let views = catalog.services().map(|views| &views.documented.namespace);
+    let views = catalog.namespaces_of_services();
     let servings = catalog.model_servings().iter().map(|serving| &serving.namespace);
     UnreadNamespaces::new(of_others.chain(views).chain(servings).cloned(), &read)
 }
@@ -230,6 +233,7 @@ impl PodContext {
             specs: Arc::default(),
             unread: UnreadNamespaces::default(),
             by_class,
+            copies: LocalCopies::default(),
             groups: &leader_worker_set_releases::V0_7,
             unbuilt: Unbuilt::default(),
         }
@@ -240,6 +244,7 @@ impl PodContext {
     pub fn of(catalog: &Catalog) -> Self {
         let mut context = Self::new(catalog.machines(), catalog.others());
         context.unread = unread_namespaces(catalog);
+        context.copies = LocalCopies::of(catalog);
         context.unbuilt = Unbuilt::of(catalog);
         let tag = catalog.platform().map(|platform| platform.leader_worker_set);
         if let Some(release) = tag.and_then(leader_worker_set_releases::release) {
@@ -455,6 +460,15 @@ impl PodContext {
             && let Ok(kind) = &mut kind
         {
             kind.leave_security_open();
+        }
+        match &mut kind {
+            Ok(WorkloadKind::Deployment { spec, .. }) => {
+                self.copies.leave_open(&mut spec.revision.pod, &object.node);
+            }
+            Ok(WorkloadKind::Knative(pod)) => {
+                self.copies.leave_open(pod, &object.node);
+            }
+            _ => {}
         }
         let kind = kind.and_then(|kind| {
             // What is accepted where it is applied is accepted where a controller creates it.

@@ -18,6 +18,7 @@ mod elsewhere;
 pub(crate) mod engines;
 mod from_templates;
 pub(crate) mod leaves;
+mod local_copies;
 pub(crate) mod matrix;
 pub(crate) mod merged;
 pub(crate) mod named_objects;

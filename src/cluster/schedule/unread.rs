@@ -111,4 +111,15 @@ mod tests {
             assert_eq!(found, (verdict.into(), code), "{kind} {selector} {more}: {}", ran.out);
         }
     }
+
+    #[test]
+    fn the_namespaces_of_services_count_too() {
+        let service = "---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: s, namespace: ml, annotations: {serving.kserve.io/deploymentMode: RawDeployment}}\nspec: {predictor: {affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: a}}, namespaceSelector: {matchLabels: {team: x}}}]}}, containers: [{name: kserve-container, image: x, resources: {limits: {cpu: 1, memory: 4Gi}}}]}}\n";
+        let text = gpu_node("n1", 8, "") + service;
+        let file = [("in.yaml", text.as_str())];
+        let ran = ome_on("plan -o json -f {in.yaml}", &file);
+        assert_eq!(ran.at("/placement/verdict"), "unknown", "{}", ran.out);
+        assert_eq!(ran.at("/placement/notJudged/0/what"), "namespaceSelector");
+        assert_eq!(ome_on("explain s -n ml -f {in.yaml}", &file).code, 0);
+    }
 }
