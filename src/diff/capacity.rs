@@ -8,7 +8,7 @@ use crate::operators::servings;
 use crate::pipeline::{
     self, Before, Changes, ComponentRollout, Doubts, NotJudged, RollEnd, RollOptions,
     ServiceRollout, SettledWorkload, State, Together, created_again, placed_state, roll, same_room,
-    settle,
+    settle, stopped,
 };
 use crate::quantity::Dollars;
 use ecow::{EcoString, eco_format};
@@ -122,16 +122,19 @@ pub(super) fn capacity(
     let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
     // Changed workloads that no operator writes are in no group.
     let restarts = restarts || changes_workloads(before, after, settings);
-    let Restarted { stuck, order, mut displaced, workloads, unjudged, mut again } = if restarts {
-        self::restarted(before, after, settings)
-    } else {
-        Restarted { stuck: Some(Vec::new()), ..Restarted::default() }
-    };
+    let Restarted { stuck, order, mut displaced, workloads, unjudged, mut again, mut changed } =
+        if restarts {
+            self::restarted(before, after, settings)
+        } else {
+            Restarted { stuck: Some(Vec::new()), ..Restarted::default() }
+        };
     // The same placement would come out twice, and it is the costly part.
     let earlier_alone = if same { None } else { placed(before, settings) };
     // A fleet that is too large to be simulated restarts too.
-    let restarted = groups.iter().filter(|group| group.restart);
-    again.extend(restarted.flat_map(|group| group.services.iter().cloned()));
+    let names = |is: &dyn Fn(&&Group) -> bool| -> BTreeSet<EcoString> {
+        groups.iter().filter(is).flat_map(|group| group.services.iter().cloned()).collect()
+    };
+    again.extend(names(&|group| group.restart));
     // What ran before keeps its node, as the scheduler moves no pod that is bound.
     let Settings { semantics, at, .. } = settings;
     let placed = settle(after.world, semantics, at, earlier_alone.as_ref(), Some(&again))?;
@@ -180,6 +183,8 @@ pub(super) fn capacity(
         let earlier = earlier.map(|earlier| (before.world, earlier));
         Doubts::new(&placed, earlier, semantics, at)
     };
+    changed.append(&mut names(&|group| group.restart || group.fate == Fate::Added));
+    doubts.stopped = stopped(after.world, semantics, &changed);
     let open_restarts = unjudged.len();
     for one in workloads.iter().filter_map(ChangedWorkload::not_judged).chain(unjudged) {
         // The placement may have said it of the pods already.
@@ -267,6 +272,8 @@ struct Restarted {
     unjudged: Vec<NotJudged>,
     /// What creates pods again.
     again: BTreeSet<EcoString>,
+    /// What is altered or created.
+    changed: BTreeSet<EcoString>,
 }
 
 impl Capacity {
@@ -380,6 +387,7 @@ fn restarted(before: &State<'_>, after: &State<'_>, settings: Settings<'_>) -> R
         workloads,
         unjudged,
         again: created_again(&rolled),
+        changed: pipeline::changed(&rolled),
     }
 }
 

@@ -67,7 +67,7 @@ pub use render::{Rendered, Renderer};
 pub use roll::{
     AddedNodes, Amounts, Before, Changes, ComponentRollout, Fix, RollEnd, RollOptions, RollStage,
     ServiceChange, ServiceRollout, ServingChange, State, Stuck, Target, Trouble, Troubles,
-    WorkloadChange, altered, come_and_go, created_again, is_simulated, peak_gpus, roll,
+    WorkloadChange, altered, changed, come_and_go, created_again, is_simulated, peak_gpus, roll,
 };
 
 pub use running::{OwnerName, RunningPod, RunningPods};
@@ -77,7 +77,7 @@ pub use together::{
     MoreNodes, NodeUse, NotCounted, NotJudged, OtherWorkloads, Pending, Placement,
     PlacementOptions, PodCounts, RemedyFound, ServiceNames, SettledWorkload, Stands, Together,
     Verdict, Victim, Waiting, advice, counted_kinds, counted_objects, has_current, has_room,
-    losses, placed_state, refused_by_server, same_room, settle, together,
+    losses, placed_state, refused_by_server, same_room, settle, stopped, together,
 };
 
 pub use totals::{ClassTotal, ClosedNodes, Totals, totals};

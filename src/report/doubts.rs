@@ -3,6 +3,7 @@
 use super::cell::Cell;
 use super::phrases::plural;
 use crate::pipeline::{AssumedToleration, Doubts, NotJudged};
+use ecow::EcoString;
 use serde_json::{Value, json};
 
 /// "3 of ClusterQueue `q`: they start when …".
@@ -33,8 +34,25 @@ pub(super) fn assumed(all: &[AssumedToleration]) -> impl Iterator<Item = String>
 
 /// Everything that is open, one sentence each.
 pub(super) fn sentences(doubts: &Doubts, most: usize) -> Vec<Cell> {
+    let stopped = doubts.stopped.iter().take(most);
+    let stopped = stopped.map(|(name, why)| format!("the server of {name} will not start: {why}"));
+    let more = doubts
+        .stopped
+        .len()
+        .checked_sub(most + 1)
+        .map(|more| format!("{} will not start either", plural(more + 1, "server")));
     let all = assumed(&doubts.assumed).chain(lines(&doubts.not_judged, most));
-    all.map(Cell::warn).collect()
+    all.chain(stopped).chain(more).map(Cell::warn).collect()
+}
+
+/// Why nothing is confirmed, as the end of a sentence; one reason is enough.
+pub(super) fn end(doubts: &Doubts) -> &'static str {
+    match doubts {
+        _ if doubts.is_certain() => "",
+        Doubts { incomplete: true, .. } => "; a part of the input was not read",
+        Doubts { stopped, .. } if !stopped.is_empty() => "; a server will not start",
+        _ => "; not everything was judged",
+    }
 }
 
 /// A list of what is not judged.
@@ -49,10 +67,14 @@ pub(super) fn assumed_json(all: &[AssumedToleration]) -> Value {
     all.iter().map(one).collect()
 }
 
-/// `notJudged` and `assumed`, where there is something.
+/// `notJudged`, `assumed` and `stopped`, where there is something.
 pub(super) fn keys(doubts: &Doubts) -> impl Iterator<Item = (&'static str, Value)> {
     let not_judged =
         (!doubts.not_judged.is_empty()).then(|| ("notJudged", not_judged_json(&doubts.not_judged)));
     let assumed = (!doubts.assumed.is_empty()).then(|| ("assumed", assumed_json(&doubts.assumed)));
-    not_judged.into_iter().chain(assumed)
+    let stopped = (!doubts.stopped.is_empty()).then(|| {
+        let one = |(name, why): &(EcoString, EcoString)| json!({ "name": name.as_str(), "message": why.as_str() });
+        ("stopped", doubts.stopped.iter().map(one).collect())
+    });
+    not_judged.into_iter().chain(assumed).chain(stopped)
 }

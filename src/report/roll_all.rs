@@ -274,8 +274,8 @@ impl All<'_> {
             out.push_str("; a part of the input was not read");
         } else if self.failed && failed == 0 {
             out.push_str("; the input has errors");
-        } else if !self.doubts.is_certain() {
-            out.push_str("; not everything was judged");
+        } else {
+            out.push_str(doubts::end(self.doubts));
         }
         if failed > 0 {
             let is = if failed == 1 { "is" } else { "are" };

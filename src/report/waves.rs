@@ -140,8 +140,7 @@ impl Waves<'_> {
         let mut end = match (self.components.is_empty(), stuck.is_empty()) {
             (true, _) => String::new(),
             (_, true) if !depends.is_empty() => String::new(),
-            (_, true) if self.doubts.incomplete => "; a part of the input was not read".to_owned(),
-            (_, true) if !self.doubts.is_certain() => "; not everything was judged".to_owned(),
+            (_, true) if !self.doubts.is_certain() => doubts::end(self.doubts).to_owned(),
             (_, true) => "; no update is stuck".to_owned(),
             (_, false) => format!("; stuck: {}", stuck.join(", ")),
         };

@@ -45,7 +45,7 @@ impl UnreadNamespaces {
         let Some((namespace, term)) = required().find_map(|term| Some((open(term)?, term))) else {
             return;
         };
-        let labels = term.namespaces.selector.iter().flat_map(|one| one.requirements());
+        let labels = term.namespaces.selector.iter().flat_map(Selector::requirements);
         let keys: BTreeSet<&str> =
             labels.map(Requirement::key).filter(|key| *key != NAMESPACE_NAME).collect();
         let keys: Vec<&str> = keys.into_iter().collect();

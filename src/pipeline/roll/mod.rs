@@ -177,6 +177,13 @@ pub fn created_again(rolled: &[ServiceRollout]) -> BTreeSet<EcoString> {
     all.map(|service| service.full_name().into()).collect()
 }
 
+/// The workloads that a change alters or creates, each by its [`ServiceRollout::full_name`].
+pub fn changed(rolled: &[ServiceRollout]) -> BTreeSet<EcoString> {
+    let is_change = |one: &ComponentRollout| one.end.is_change();
+    let all = rolled.iter().filter(|service| service.components.iter().any(is_change));
+    all.map(|service| service.full_name().into()).collect()
+}
+
 /// Any value is valid: a rollout does not use host names of Services.
 const DOMAIN: &str = "cluster.local";
 

@@ -6,10 +6,12 @@
 use super::{
     AssumedToleration, At, NotJudged, PlacementOptions, SettledWorkload, Together, together_after,
 };
-use crate::api::Follow;
+use crate::api::{Follow, Views};
 use crate::pipeline::plan::Planner;
+use crate::pipeline::planned::{Depth, Planned};
+use crate::pipeline::roll::{ServiceRollout, changed, created_again};
 use crate::workspace::World;
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use std::collections::BTreeSet;
 
 /// What a placement leaves open.
@@ -21,6 +23,8 @@ pub struct Doubts {
     pub not_judged: Vec<NotJudged>,
     /// Tolerations of pods that nothing in the input shows.
     pub assumed: Vec<AssumedToleration>,
+    /// Workloads of which pods are created whose server will not start, and why.
+    pub stopped: Vec<(EcoString, EcoString)>,
 }
 
 impl Doubts {
@@ -52,30 +56,64 @@ impl Doubts {
             incomplete: false,
             not_judged: not_judged.cloned().collect(),
             assumed: assumed.cloned().collect(),
+            stopped: Vec::new(),
         }
     }
 
-    /// Those of a change that replaces the pods of some workloads; none if no node reports its resources.
-    pub fn of_change(
+    /// Those of a change of which the rollouts are known; none if no node reports its resources.
+    pub fn of_rollout(
         before: Option<&World>,
         now: &World,
         semantics: Follow,
-        again: &BTreeSet<EcoString>,
+        rolled: &[ServiceRollout],
     ) -> Self {
         let earlier = before
             .and_then(|before| Some((before, settle(before, semantics, At::Min, None, None)?)));
         let earlier = earlier.as_ref().map(|(world, placed)| (*world, placed));
         let placed = earlier.map(|(_, placed)| placed);
-        let placed = settle(now, semantics, At::Min, placed, Some(again));
-        placed.map(|placed| Self::new(&placed, earlier, semantics, At::Min)).unwrap_or_default()
+        let placed = settle(now, semantics, At::Min, placed, Some(&created_again(rolled)));
+        let Some(placed) = placed else { return Self::default() };
+        let mut doubts = Self::new(&placed, earlier, semantics, At::Min);
+        doubts.stopped = stopped(now, semantics, &changed(rolled));
+        doubts
     }
 
     /// Whether nothing open could turn the answer.
     pub fn is_certain(&self) -> bool {
         !self.incomplete
             && self.not_judged.is_empty()
+            && self.stopped.is_empty()
             && !self.assumed.iter().any(|toleration| toleration.decides)
     }
+}
+
+/// The workloads among these whose server will not start, and why.
+pub fn stopped(
+    world: &World,
+    semantics: Follow,
+    names: &BTreeSet<EcoString>,
+) -> Vec<(EcoString, EcoString)> {
+    let (planner, catalog) = (Planner::of(world, semantics), &world.catalog);
+    let services: Vec<&Views> = catalog
+        .services()
+        .filter(|views| {
+            let service = views.of(semantics);
+            names.contains(&eco_format!("{}/{}", service.namespace, service.name()))
+        })
+        .collect();
+    let planned = planner.plan_all(&services, Depth::Plan);
+    let of_service = |planned: &Planned<'_>| {
+        let why = planned.components.iter().find_map(|component| component.stopped.clone())?;
+        Some((eco_format!("{}", planned.service), why))
+    };
+    let planned = planned.iter().filter(|planned| planned.error.is_none());
+    let mut all: Vec<(EcoString, EcoString)> = planned.filter_map(of_service).collect();
+    let workloads = planner.engines().of_workloads(catalog).stopped.into_iter();
+    // `Deployment ml/chat`.
+    let is_named =
+        |name: &EcoString| names.contains(&EcoString::from(name.as_str().replacen(' ', "/", 1)));
+    all.extend(workloads.filter(|(name, _)| is_named(name)));
+    all
 }
 
 /// Places everything of a state; what was placed `before` runs where it was placed, until its pods are
@@ -104,6 +142,35 @@ mod tests {
         format!(
             "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: ml}}\nspec: {{replicas: 2, selector: {{matchLabels: {{app: {name}}}}}, template: {{metadata: {{labels: {{app: {name}}}}}, spec: {{containers: [{{name: c, image: x, {template}resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}}}}}\n"
         )
+    }
+
+    #[test]
+    fn a_server_that_will_not_start_is_not_confirmed() {
+        let of = |size: i64| {
+            gpu_node("n", 8, "")
+                + &deployment("a", &format!("args: [--tensor-parallel-size, '{size}'], "))
+                    .replace("image: x", "image: 'vllm/vllm-openai:v0.9.0'")
+        };
+        for size in [1, 2] {
+            let (before, after) = (of(1) + "---\n", of(size));
+            let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
+            for (command, path) in [
+                ("rollout deploy/a", "/stopped/0/name"),
+                ("rollout --all", "/stopped/0/name"),
+                ("diff", "/capacity/stopped/0/name"),
+            ] {
+                let base = if size == 1 { "" } else { " --base {before.yaml}" };
+                let base = if command == "diff" { " --base {before.yaml}" } else { base };
+                let run = format!("{command} --no-builtin{base} -f {{after.yaml}}");
+                let ran = ome_on(&format!("{run} -o json"), &files);
+                let expected = (size == 2).then_some("Deployment ml/a");
+                assert_eq!(ran.at(path), Value::from(expected), "{run}: {}", ran.out);
+                let page = ome_on(&run, &files).out;
+                let stops = page.contains("! the server of Deployment ml/a will not start");
+                assert_eq!(stops, size == 2, "{page}");
+                assert!(size == 1 || !page.contains('✓'), "{page}");
+            }
+        }
     }
 
     /// What `rollout` of one and of all, and `diff`, do not judge of a change, and whether any ✓ is left.

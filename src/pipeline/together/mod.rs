@@ -48,7 +48,7 @@ pub use answer::{
     MoreNodes, NotJudged, OtherWorkloads, Pending, PodCounts, SettledWorkload, Together, Victim,
 };
 pub use assumed::AssumedToleration;
-pub use doubts::{Doubts, settle};
+pub use doubts::{Doubts, settle, stopped};
 pub use loss::{Each, Loss, LossRow, Losses, Lost, losses};
 pub use map::{NodeUse, Stands};
 pub use partial_groups::HalfGroup;

@@ -4,6 +4,7 @@ mod json;
 
 use super::answer::Answer;
 use super::cell::{Cell, row, with_signs};
+use super::doubts;
 use super::fill::fill;
 use super::phrases::plural;
 use super::roll_all::{self, Displaced};
@@ -419,12 +420,10 @@ impl Rollout<'_> {
                 Some(RollEnd::Depends) => Cell::warn(format_args!(
                     "{name}: whether it completes hangs on a choice among equals"
                 )),
-                _ if self.doubts.incomplete => Cell::warn(format_args!(
-                    "{name}: the update completes; a part of the input was not read"
-                )),
-                _ if !self.doubts.is_certain() => Cell::warn(format_args!(
-                    "{name}: the update completes; not everything was judged"
-                )),
+                _ if !self.doubts.is_certain() => {
+                    let why = doubts::end(self.doubts);
+                    Cell::warn(format_args!("{name}: the update completes{why}"))
+                }
                 Some(
                     RollEnd::Complete
                     | RollEnd::NothingToDo

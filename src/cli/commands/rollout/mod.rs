@@ -16,8 +16,8 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::cluster as machines;
 use crate::diff::share_nodes;
 use crate::pipeline::{
-    Changes, ComponentRollout, Doubts, RollOptions, RunningPods, ServiceRollout, State,
-    created_again, roll,
+    Changes, ComponentRollout, Doubts, RollOptions, RunningPods, ServiceRollout, State, changed,
+    roll,
 };
 use crate::report::roll::{is_displaced, is_stuck};
 use crate::report::roll_all::{self, Displaced};
@@ -192,13 +192,12 @@ fn one_of_all(
 /// What the end of a change leaves open, by the placement that `plan` shows; where nothing changes,
 /// only whether a part of the input was not read.
 fn doubts(session: &Session, earlier: &[Session], rolled: &[ServiceRollout]) -> Doubts {
-    let mut components = rolled.iter().flat_map(|service| &service.components);
     // A placement costs as much as a plan.
-    let mut doubts = if components.any(|component| component.end.is_change()) {
-        let before = earlier.last().map(|before| &before.world);
-        Doubts::of_change(before, &session.world, session.semantics, &created_again(rolled))
-    } else {
+    let mut doubts = if changed(rolled).is_empty() {
         Doubts::default()
+    } else {
+        let before = earlier.last().map(|before| &before.world);
+        Doubts::of_rollout(before, &session.world, session.semantics, rolled)
     };
     doubts.incomplete = session.is_incomplete() || earlier.iter().any(Session::is_incomplete);
     doubts
