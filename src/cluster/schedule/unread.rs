@@ -5,7 +5,7 @@
 //! the reason why their placement is not judged. Preferred terms keep no pod from a node, and stay.
 
 use super::pod::{Labels, Namespaces, PodTemplate, PodTerm};
-use crate::quantity::Requirement;
+use crate::quantity::{Requirement, Selector};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -95,7 +95,7 @@ pub struct Devices {
     admin: BTreeMap<EcoString, bool>,
     /// Everything of a cluster was read: what is not there does not exist.
     complete: bool,
-    /// Claims or templates of a cluster were read: all of them are.
+    /// Devices or claims of a cluster were read: all claims are.
     knows_claims: bool,
     /// Claims and templates that the server refuses.
     refused: BTreeSet<(EcoString, EcoString)>,
@@ -154,9 +154,10 @@ impl Devices {
         }
         // Keyed by the addresses of what was replaced.
         self.verdicts.get_mut().clear();
-        // Manifests have the claims of one author: a chart or another repository may make more.
-        let is_claim = text(object.get("kind")).starts_with("ResourceClaim");
-        self.knows_claims |= is_claim && was_in_cluster(object);
+        // Manifests have the claims of one author: a chart or another repository may make more. Only
+        // drivers write slices, so that with them the devices of a cluster were read, claims included.
+        let kind = text(object.get("kind"));
+        self.knows_claims |= kind == "ResourceSlice" || was_in_cluster(object);
         true
     }
 

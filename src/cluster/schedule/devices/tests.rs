@@ -32,7 +32,8 @@ fn devices_that_were_not_read_are_not_judged() {
         (wanted.clone(), "unknown", "no ResourceSlice and no DeviceClass"),
         (format!("{CLASS}{wanted}"), "unknown", "no ResourceSlice is"),
         (format!("{SLICE}{wanted}"), "unknown", "no DeviceClass is"),
-        (both.clone(), "unknown", "ResourceClaimTemplate `t` of the pods is not in the input"),
+        // Slices are those of a cluster.
+        (both.clone(), "does-not-fit", "not found"),
         // Claims of a cluster were read, and this template is not one of its objects.
         (format!("{both}{live}"), "does-not-fit", "not found"),
         (format!("{both}{admin}"), "unknown", "Namespace `ml`"),
