@@ -348,6 +348,7 @@ mod tests {
             ("secret: {keys: {clientSecret: client-secret}}", true),
             ("runner: {args: [--token-env=MEMPALACE_TOKEN]}", false),
             ("runner: {args: [--auth=bearer-static]}", false),
+            ("params: {auth: [public_v2]}", false),
             ("runner: {args: ['auth = \"apikey\"', 'cookie_samesite = \"lax\"']}", false),
             ("runner: {env: [{name: KAFKA_KEY_SERIALIZER, value: org.apache.X}]}", false),
             ("runner: {env: [{name: A, description: 'the token: abc1'}]}", false),

@@ -658,6 +658,7 @@ mod tests {
                 &["VOLUME_NAME", "CLAIM_NAME"],
             ),
             ("metadata: {name: service_name}", &[]),
+            ("patch: {operation: INSERT_BEFORE}", &[]),
             ("spec: {serviceAccountName: KSA_NAME, storageClassName: fast}", &["KSA_NAME"]),
             (
                 "metadata: {name: my-operator.v$(VERSION)}\nvolumes: [{x: {claimName: c-$(X)}}]\nlabels: {version: 'v$(X)'}",

@@ -67,8 +67,11 @@ impl Doubt {
                 let value = value.to_ascii_lowercase();
                 // A mode may be a mode of another: `bearer-static`, `instance_principal` of OCI.
                 let first = value.split(['-', '_']).next().unwrap_or_default();
-                let is_principal = value.ends_with("_principal");
-                !(MODES.contains(&value.as_str()) || MODES.contains(&first) || is_principal)
+                // SNMP names what it authenticates with by the version of its protocol: `public_v2`.
+                let is_named = ["_principal", "_v1", "_v2", "_v3"]
+                    .iter()
+                    .any(|ending| value.ends_with(ending));
+                !(MODES.contains(&value.as_str()) || MODES.contains(&first) || is_named)
             }
             // Of a path, the last part: directories before it are long words as well.
             Self::Random => is_random(value.rsplit('/').next().unwrap_or(value)),

@@ -15,7 +15,7 @@ pub fn asks_for_value(text: &str) -> bool {
             byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-')
         });
     is_shouted
-        && (["REPLACE", "INSERT_", "CHANGEME", "CHANGE_ME", "CHANGE-ME", "YOUR_", "YOUR-"])
+        && (["REPLACE", "CHANGEME", "CHANGE_ME", "CHANGE-ME", "YOUR_", "YOUR-"])
             .iter()
             .any(|word| text.starts_with(word))
 }
@@ -46,7 +46,9 @@ pub fn stands_for_secret(text: &str) -> bool {
         let inner = text.strip_prefix(sign).and_then(|rest| rest.strip_suffix(sign));
         inner.is_some_and(is_upper)
     };
-    asks_for_value(text)
+    // Elsewhere `INSERT_BEFORE` is a value, as of Istio's patches.
+    text.starts_with("INSERT_")
+        || asks_for_value(text)
         || stands_for_value(text)
         || ["__", "@", "%"].into_iter().any(within)
         // `yourpassword`, `your-token-here`.
