@@ -495,6 +495,11 @@ impl Default for OperatorConfig {
 }
 
 impl OperatorConfig {
+    /// Whether nodes keep copies of models (`localModel.enabled`).
+    pub fn keeps_models_on_nodes(&self) -> bool {
+        self.kserve.llm.local_models
+    }
+
     /// The namespace of the presets that services of every namespace may be merged with.
     pub fn presets_namespace(&self) -> &EcoString {
         &self.kserve.llm.system

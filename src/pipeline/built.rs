@@ -5,7 +5,6 @@ use super::local_copies::LocalCopies;
 use super::queued::Queued;
 pub(super) use super::queued::ray_workers;
 use super::storage_classes::StorageClasses;
-use super::together::runs_pods;
 use crate::api::{ComponentKind, Object};
 use crate::api::{ObjectRef, Scope};
 use crate::catalog::Catalog;
@@ -184,13 +183,24 @@ impl Unbuilt {
     }
 }
 
+/// Whether the spec of a pod is somewhere in a tree.
+fn has_containers(node: &Node) -> bool {
+    let is_list = |node: &Node| !node.items().is_empty();
+    let mut entries = node.entries();
+    let in_entries = entries.any(|entry| {
+        (entry.key == "containers" && is_list(&entry.node)) || has_containers(&entry.node)
+    });
+    in_entries || node.items().iter().any(has_containers)
+}
+
 /// The namespaces of everything in a catalog that runs pods, without those that were read.
 fn unread_namespaces(catalog: &Catalog) -> UnreadNamespaces {
     let others = || catalog.others().iter();
     let read = others().filter(|object| object.id.kind == "Namespace");
     let read: BTreeMap<EcoString, Labels> =
         read.map(|object| (object.id.name.clone(), labels(object.metadata("labels")))).collect();
-    let of_others = others().filter(|object| runs_pods(object));
+    let has_pods = |object: &&Object| object.node.get("spec").is_some_and(has_containers);
+    let of_others = others().filter(has_pods);
     let of_others = of_others.filter_map(|object| object.id.scope.namespace());
     let views = catalog.namespaces_of_services();
     let servings = catalog.model_servings().iter().map(|serving| &serving.namespace);

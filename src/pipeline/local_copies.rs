@@ -24,7 +24,7 @@ pub(super) struct LocalCopies(Vec<(EcoString, Option<EcoString>, EcoString)>);
 impl LocalCopies {
     /// Those of a catalog whose KServe has them switched on.
     pub(super) fn of(catalog: &Catalog) -> Self {
-        if !catalog.config().kserve.llm.local_models {
+        if !catalog.config().keeps_models_on_nodes() {
             return Self::default();
         }
         let all = catalog.others().iter().filter_map(|object| {

@@ -7,7 +7,7 @@ use super::losses::owners;
 use super::phrases::{first_of, plural};
 use super::sheet::Sheet;
 use super::table::Style;
-use super::{SCHEMA_VERSION, findings, map};
+use super::{SCHEMA_VERSION, doubts, findings, map};
 use crate::api::Follow;
 use crate::diag::Diagnostic;
 use crate::pipeline::{Drain, DrainStage, Drained, Move};
@@ -140,14 +140,18 @@ impl View<'_> {
             Drained::Count(_) | Drained::Most => format!("{count} can go{}; {moves}", self.bound()),
         };
         let is_done = drain.is_complete() && !self.fails;
-        let meaning = if is_done { Meaning::Good } else { Meaning::Bad };
+        let meaning = match (is_done, drain.not_judged.is_empty()) {
+            (true, true) => Meaning::Good,
+            (true, false) => Meaning::Attention,
+            (false, _) => Meaning::Bad,
+        };
         Cell::marked(meaning, format_args!("{sentence}{waits}"))
     }
 
     /// The sentences between the tables and the last one.
     fn sentences(&self) -> Vec<String> {
         let drain = self.drain;
-        let mut message = Vec::new();
+        let mut message = doubts::lines(&drain.not_judged, NAMED);
         if drain.restarts > 0 {
             message.push(match drain.restarts {
                 1 => "1 pod on another node restarts: its group restarts as a whole".to_owned(),
@@ -268,6 +272,9 @@ impl Answer for View<'_> {
         }
         if let Some(bound) = outcome.bound {
             drain["bound"] = bound.into();
+        }
+        if !outcome.not_judged.is_empty() {
+            drain["notJudged"] = doubts::not_judged_json(&outcome.not_judged);
         }
         json!({
             "schemaVersion": SCHEMA_VERSION,

@@ -13,7 +13,7 @@ use crate::catalog::Catalog;
 use crate::cluster::fleet::{Vacated, Yard};
 use crate::cluster::schedule::NodeId;
 use crate::pipeline::together::At;
-use crate::pipeline::{NodeUse, Pending};
+use crate::pipeline::{NodeUse, NotJudged, Pending};
 use ecow::EcoString;
 use play::{Guide, Played};
 use site::{Moves, Site};
@@ -99,6 +99,8 @@ pub struct Drain {
     pub restarts: usize,
     /// Pods on other nodes that are evicted by pods of a higher priority.
     pub preempted: usize,
+    /// What is not judged of the pods that move.
+    pub not_judged: Vec<NotJudged>,
     /// What happens, step by step.
     pub stages: Vec<DrainStage>,
     /// What blocks it.
@@ -219,13 +221,14 @@ fn answer(
 ) -> Drain {
     let names: Vec<EcoString> =
         nodes.iter().map(|node| site.world.scheduler().node(*node).name.clone()).collect();
-    let Moves { pods: moves, restarts, preempted } = site.moves(&played.world, nodes);
+    let Moves { pods: moves, restarts, preempted, not_judged } = site.moves(&played.world, nodes);
     Drain {
         drained: drained.clone(),
         done: played.done,
         moves,
         restarts,
         preempted,
+        not_judged,
         maps: [site.map(&site.world), site.map(&played.world)],
         waiting: [site.waiting(&site.world), site.waiting(&played.world)],
         stages: played.stages,

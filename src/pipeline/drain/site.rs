@@ -10,7 +10,7 @@ use crate::pipeline::built::gpus;
 use crate::pipeline::running::Creator;
 use crate::pipeline::together::loss::Today;
 use crate::pipeline::together::settled::{Ground, keeping};
-use crate::pipeline::together::{At, NodeUse, Pending, Stands};
+use crate::pipeline::together::{At, NodeUse, NotJudged, Pending, Stands, evicted};
 use crate::rollout::{DrainBudget, KeptPod, PodPhase, WorkloadId, World};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -86,6 +86,17 @@ pub(super) struct Moves {
     pub(super) restarts: usize,
     /// On other nodes, for pods of a higher priority.
     pub(super) preempted: usize,
+    /// What is not judged of the pods that move.
+    pub(super) not_judged: Vec<NotJudged>,
+}
+
+/// What is not judged of a pod that was created again, and why.
+fn not_judged(scheduler: &Scheduler, pod: PodId) -> Option<(EcoString, EcoString)> {
+    // The gangs of Volcano are known.
+    let template = scheduler.template_of(pod);
+    let open = || scheduler.unjudged(scheduler.template_id(pod), true);
+    let open = (template.scheduler != "volcano").then(open).flatten();
+    open.or_else(|| evicted::of_pod(scheduler, pod))
 }
 
 impl<'a> Site<'a> {
@@ -295,6 +306,7 @@ impl<'a> Site<'a> {
             _ => None,
         };
         let mut moves: Vec<(usize, Move)> = Vec::new();
+        let mut open: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
         let victims: BTreeSet<PodId> =
             scheduler.evictions().iter().map(|eviction| eviction.victim).collect();
         let (mut restarts, mut preempted) = (0, 0);
@@ -311,6 +323,9 @@ impl<'a> Site<'a> {
                     *(if is_victim { &mut preempted } else { &mut restarts }) += 1;
                 }
                 let Some(to) = bound(after, now.pod).filter(|to| *to != from) else { continue };
+                if let Some(why) = now.pod.and_then(|pod| not_judged(scheduler, pod)) {
+                    *open.entry(why).or_default() += 1;
+                }
                 let node = |node: NodeId| scheduler.node(node).name.clone();
                 let pod = name.clone();
                 let one = Move { pod, from: node(from), to: node(to) };
@@ -319,7 +334,10 @@ impl<'a> Site<'a> {
         }
         moves.sort_by(|(one, step), (other, next)| (one, &step.pod).cmp(&(other, &next.pod)));
         let moves = moves.into_iter().map(|(_, moves)| moves).collect();
-        Moves { pods: moves, restarts, preempted }
+        let open = open.into_iter();
+        let not_judged =
+            open.map(|((what, message), pods)| NotJudged { what, pods: Some(pods), message });
+        Moves { pods: moves, restarts, preempted, not_judged: not_judged.collect() }
     }
 
     /// Pods by phase, and the owners of those that were ready before the drain and are not now.

@@ -35,14 +35,22 @@ fn why(seconds: i64, nodes: &BTreeSet<EcoString>) -> EcoString {
     )
 }
 
+/// The taint for which a new pod does not stay on its node, and why it is not judged.
+pub(in crate::pipeline) fn of_pod(
+    scheduler: &Scheduler,
+    pod: PodId,
+) -> Option<(EcoString, EcoString)> {
+    let ((taint, seconds), node) = limit(scheduler, pod, false)?;
+    Some((eco_format!("taint {taint}"), why(seconds, &BTreeSet::from([node]))))
+}
+
 /// Why it is not judged whether pods of a rollout stay where they are.
 pub(in crate::pipeline) fn of_pods(
     scheduler: &Scheduler,
     pods: impl IntoIterator<Item = PodId>,
 ) -> Option<EcoString> {
-    let mut all = pods.into_iter().filter_map(|pod| limit(scheduler, pod, false));
-    let ((taint, seconds), node) = all.next()?;
-    Some(eco_format!("taint {taint}: {}", why(seconds, &BTreeSet::from([node]))))
+    let mut all = pods.into_iter().filter_map(|pod| of_pod(scheduler, pod));
+    all.next().map(|(what, why)| eco_format!("{what}: {why}"))
 }
 
 /// The taints for which placed pods are evicted, and the workloads of these pods.

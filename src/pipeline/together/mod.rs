@@ -72,7 +72,6 @@ pub use remedies::RemedyFound;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 pub use workload_kinds::counted as counted_kinds;
-pub(in crate::pipeline) use workload_kinds::runs_pods;
 pub use workloads::{NotCounted, ServiceNames, counted_objects, refused_by_server};
 
 /// Requested devices by name of the class.

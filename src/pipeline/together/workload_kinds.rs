@@ -321,11 +321,6 @@ pub(super) fn row(object: &Object) -> Option<&'static Row> {
     TABLE.iter().find(|row| row.kind == object.id.kind && row.group == object.group())
 }
 
-/// Whether an object is of a kind that runs pods.
-pub(in crate::pipeline) fn runs_pods(object: &Object) -> bool {
-    row(object).is_some()
-}
-
 /// The kinds with their group and the number of their pods in words, for the page about them.
 pub fn counted() -> impl Iterator<Item = (&'static str, &'static str, String)> {
     TABLE.iter().map(|row| (row.group, row.kind, row.pods.words()))
