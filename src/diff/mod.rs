@@ -295,8 +295,8 @@ pub struct Diff {
     /// The workloads that no operator writes and that change, if no node reports its resources; else
     /// they are in `capacity`.
     pub workloads: Vec<AlteredWorkload>,
-    /// How many workloads that no operator writes go, and how many come.
-    pub workloads_that_go_and_come: [usize; 2],
+    /// The workloads that no operator writes and that go, and those that come.
+    pub workloads_that_go_and_come: [Vec<EcoString>; 2],
     /// The rules of an upgrade that change no objects.
     pub notes: Vec<Note>,
     /// Set if two releases of an operator are compared instead of two states of the input.

@@ -7,7 +7,8 @@
 use crate::api::Object;
 use crate::catalog::Item;
 use crate::diag::{Code, Diagnostic};
-use crate::load::{kinds, operated};
+use crate::load::kinds;
+pub(crate) use crate::load::operated::makes_pods;
 use crate::operators;
 use crate::quantity::{Quantity, is_accelerator};
 use crate::schema;
@@ -113,7 +114,7 @@ impl InputRow {
     pub fn is_operated(&self) -> bool {
         self.handling >= Handling::Checked
             && self.devices.is_empty()
-            && operated::makes_pods(self.group(), &self.kind)
+            && makes_pods(self.group(), &self.kind)
     }
 
     /// Whether they request devices that no other answer counts.

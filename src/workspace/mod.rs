@@ -12,7 +12,7 @@ mod read;
 mod tests;
 mod trial;
 
-pub(crate) use accounting::devices;
+pub(crate) use accounting::{devices, makes_pods};
 pub use distribution::{Distribution, distributions, without_runtimes};
 pub use in_cluster::ClusterRelease;
 pub use read::{Kept, ReadOptions, World, read, read_again};

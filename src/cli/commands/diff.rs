@@ -142,7 +142,7 @@ impl FailOn {
                     |capacity: &Capacity| !capacity.lost.is_empty() || !capacity.new.is_empty();
                 !answer.groups.is_empty()
                     || answer.changed_workloads().next().is_some()
-                    || answer.workloads_that_go_and_come != [0, 0]
+                    || answer.workloads_that_go_and_come.iter().any(|names| !names.is_empty())
                     || answer.capacity.as_ref().is_some_and(lost)
             }
         }

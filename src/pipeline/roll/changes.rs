@@ -6,7 +6,7 @@ use crate::pipeline::together::{counted_objects, workloads};
 use crate::workspace::World;
 use crate::yaml::Node;
 use ecow::EcoString;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 /// The state before a change.
 #[derive(Clone, Copy, Debug)]
@@ -193,14 +193,14 @@ fn fields(object: &Object) -> (Option<&Node>, [Option<&Node>; 2]) {
     (object.node.get("spec"), ["labels", "annotations"].map(|key| object.metadata(key)))
 }
 
-/// How many workloads that no operator writes are in one of two states only: those that go, and those
+/// The workloads that no operator writes and that are in one of two states only: those that go, and those
 /// that come.
-pub fn come_and_go(before: &State<'_>, after: &State<'_>) -> [usize; 2] {
-    let ids = |state: &State<'_>| -> HashSet<EcoString> {
+pub fn come_and_go(before: &State<'_>, after: &State<'_>) -> [Vec<EcoString>; 2] {
+    let ids = |state: &State<'_>| -> BTreeSet<EcoString> {
         State::plain(state.world).into_iter().map(workloads::id_of).collect()
     };
     let [was, is] = [before, after].map(ids);
-    [was.difference(&is).count(), is.difference(&was).count()]
+    [was.difference(&is).cloned().collect(), is.difference(&was).cloned().collect()]
 }
 
 /// The workloads of the new state, each with the one before.

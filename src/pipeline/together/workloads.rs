@@ -17,14 +17,13 @@ use crate::cluster::Machine;
 use crate::cluster::fleet::{Replica, Workload};
 use crate::cluster::schedule::{NodeTerm, PodTemplate};
 use crate::diag::{Code, Diagnostic};
-use crate::load::operated;
 use crate::objects::accept::{judge, judge_template, judges_pods};
 use crate::operators::OPERATORS;
 use crate::pipeline::built::{PodContext, WorkloadKind, gpus, ray_workers};
 use crate::pipeline::plan::Planner;
 use crate::pipeline::running::{RunningPod, RunningPods};
 use crate::rollout::{ClaimTemplates, LeaderWorkerSetSpec, StatefulSetSpec};
-use crate::workspace::devices as devices_of;
+use crate::workspace::{devices as devices_of, makes_pods};
 use crate::yaml::{FieldPath, Map, Node, Segment};
 use ecow::{EcoString, eco_format};
 use std::borrow::Cow;
@@ -736,7 +735,7 @@ fn not_counted(object: &Object) -> Option<NotCounted> {
     // What its operator makes need not be in the object, unless it has none at the moment.
     let suspended = object.node.at(&["spec", "suspend"]).and_then(Node::as_bool) == Some(true);
     let is_operated = devices.is_empty()
-        && operated::makes_pods(object.group(), &object.id.kind)
+        && makes_pods(object.group(), &object.id.kind)
         && !suspended
         && object.node.at(&["spec", "replicas"]).and_then(Node::as_int) != Some(0);
     let object = || shown(object);

@@ -67,7 +67,7 @@ pub fn unread(found: &[Diagnostic], sources: &SourceMap) -> Value {
 impl Answer for View<'_> {
     fn json(&self) -> impl serde::Serialize {
         let summary = &self.diff.summary;
-        let [go, come] = self.diff.workloads_that_go_and_come;
+        let [go, come] = self.diff.workloads_that_go_and_come.each_ref().map(Vec::len);
         let mut out = json!({
             "schemaVersion": SCHEMA_VERSION,
             "semantics": self.semantics.run().as_str(),

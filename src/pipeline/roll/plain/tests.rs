@@ -533,6 +533,8 @@ fn a_workload_that_comes_or_goes_is_a_change() {
         let (added, removed) = (on("diff", &less, &more), on("diff", &more, &less));
         assert!(added.out.ends_with("Plan: 1 workload to add\n"), "{}", added.out);
         assert!(removed.out.ends_with("Plan: 1 workload to remove\n"), "{}", removed.out);
+        assert!(added.out.contains("other workload to add: Deployment/ml/b\n"), "{}", added.out);
+        assert!(removed.out.contains("other workload to remove: Deployment/ml/b\n"));
         assert_eq!((added.code, removed.code), (2, 2));
         let json = on("diff -o json", &less, &more);
         assert_eq!(json.at("/summary/otherWorkloads/added"), 1);

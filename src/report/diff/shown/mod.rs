@@ -295,6 +295,7 @@ impl Shown {
         let mut capacity = capacity.unwrap_or_default();
         let altered = view.diff.workloads.iter().map(|changed| &changed.workload);
         capacity.extend(other_changes(&altered.collect::<Vec<_>>()));
+        capacity.extend(come_and_go(&view.diff.workloads_that_go_and_come));
         capacity.extend(still_refused(view));
         capacity.extend(accounting::not_compared(view.input).map(Cell::from));
         let mut seen = BTreeSet::new();
@@ -384,7 +385,7 @@ fn headline(view: &View<'_>) -> String {
         parts.push(format!("{} to change", plural(summary.changed, "service")));
     }
     let word = if of_services { "other workload" } else { "workload" };
-    let [go, come] = view.diff.workloads_that_go_and_come;
+    let [go, come] = view.diff.workloads_that_go_and_come.each_ref().map(Vec::len);
     let changed = view.diff.changed_workloads().count();
     for (number, what) in [(changed, "to change"), (come, "to add"), (go, "to remove")] {
         if number > 0 {
@@ -459,6 +460,16 @@ fn other_changes(names: &[&EcoString]) -> Option<Cell> {
     let what = if names.len() == 1 { "workload changes" } else { "workloads change" };
     let shown = || first_of(names.iter().map(|name| printable(name)), NAMES);
     (!names.is_empty()).then(|| format!("other {what}: {}", shown()).into())
+}
+
+/// The names of the workloads that no operator writes and that come or go.
+fn come_and_go([go, come]: &[Vec<EcoString>; 2]) -> Vec<Cell> {
+    let line = |names: &[EcoString], what: &str| {
+        let word = if names.len() == 1 { "other workload" } else { "other workloads" };
+        let shown = || first_of(names.iter().map(|name| printable(name)), NAMES);
+        (!names.is_empty()).then(|| format!("{word} to {what}: {}", shown()).into())
+    };
+    [line(come, "add"), line(go, "remove")].into_iter().flatten().collect()
 }
 
 /// The workloads that no operator writes, and that change: their names, and what is open about them.
