@@ -32,6 +32,7 @@ pub struct RunningPod<'a> {
     pub ends: bool,
     /// Condition Ready is true or not set.
     pub ready: bool,
+    replica_set: ReplicaSet,
 }
 
 /// What creates a pod again after it is deleted.
@@ -73,8 +74,56 @@ impl<'n> OwnerName<'n> {
     }
 }
 
+/// The ReplicaSet of a pod.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum ReplicaSet {
+    /// It was not read, or the pod has none.
+    #[default]
+    Unread,
+    /// Nothing owns it.
+    Alone,
+    /// It is of a Deployment or another workload: kind and name.
+    Of(EcoString, EcoString),
+}
+
 /// The owner of a pod: API, namespace and name of a service or ModelServing.
 pub(crate) type Owner = (Api, EcoString, EcoString);
+
+impl<'a> RunningPod<'a> {
+    /// The pods with a node, or those that wait for one, with the ReplicaSets among the objects.
+    fn all(objects: &'a [Object], waits: bool) -> Vec<RunningPod<'a>> {
+        let sets: HashMap<(&str, EcoString), ReplicaSet> = objects
+            .iter()
+            .filter(|object| object.id.kind == "ReplicaSet" && object.group() == "apps")
+            .map(|object| {
+                let owner = owner_of(object);
+                let of = owner.map_or(ReplicaSet::Alone, |(kind, name)| ReplicaSet::Of(kind, name));
+                let namespace = object.id.scope.namespace().map(EcoString::as_str);
+                ((namespace.unwrap_or_default(), object.id.name.clone()), of)
+            })
+            .collect();
+        let mut pods: Vec<RunningPod<'a>> =
+            objects.iter().filter_map(|object| RunningPod::of(object, waits)).collect();
+        if sets.is_empty() {
+            return pods;
+        }
+        for pod in &mut pods {
+            let owner = owner_of(pod.object).filter(|(kind, _)| kind == "ReplicaSet");
+            let set = owner.and_then(|(_, name)| sets.get(&(pod.namespace(), name)));
+            pod.replica_set = set.cloned().unwrap_or_default();
+        }
+        pods
+    }
+}
+
+/// Kind and name of the first owner of an object.
+fn owner_of(object: &Object) -> Option<(EcoString, EcoString)> {
+    let owners = object.metadata("ownerReferences").map(Node::items);
+    owners.unwrap_or_default().iter().find_map(|owner| {
+        let text = |key: &str| owner.get(key).and_then(Node::scalar_text);
+        Some((text("kind")?, text("name")?))
+    })
+}
 
 impl RunningPod<'_> {
     /// A pod with a node, or one that waits for a node.
@@ -104,6 +153,7 @@ impl RunningPod<'_> {
             ready: ready.is_none_or(|ready| {
                 ready.get("status").and_then(Node::scalar_text).as_deref() == Some("True")
             }),
+            replica_set: ReplicaSet::default(),
         })
     }
 
@@ -135,16 +185,15 @@ impl RunningPod<'_> {
     pub fn workload(&self) -> Option<EcoString> {
         let labeled = self.labels.get(pods::NAME).or_else(|| self.labels.get("ray.io/cluster"));
         labeled.cloned().or_else(|| {
-            let owners = self.object.metadata("ownerReferences").map(Node::items);
-            let owner = owners.unwrap_or_default().iter().find_map(|owner| {
-                let text = |key: &str| owner.get(key).and_then(Node::scalar_text);
-                Some((text("kind")?, text("name")?))
-            });
-            match owner {
+            match owner_of(self.object) {
                 // A ReplicaSet has the name of its Deployment and a hash.
-                Some((kind, name)) if kind == "ReplicaSet" => {
-                    name.rsplit_once('-').map(|(deployment, _)| deployment.into())
-                }
+                Some((kind, name)) if kind == "ReplicaSet" => match &self.replica_set {
+                    ReplicaSet::Alone => Some(name),
+                    ReplicaSet::Of(_, workload) => Some(workload.clone()),
+                    ReplicaSet::Unread => {
+                        name.rsplit_once('-').map(|(deployment, _)| deployment.into())
+                    }
+                },
                 Some((_, name)) => Some(name),
                 None => None,
             }
@@ -183,10 +232,16 @@ impl RunningPod<'_> {
         let hash = self.labels.get("pod-template-hash");
         // Only with the hash of the label: a ReplicaSet without a Deployment may have a name with
         // a dash.
-        let deployment = hash.and_then(|hash| name.strip_suffix(hash.as_str())?.strip_suffix('-'));
-        let (kind, name) = match (self.labels.get(pods::NAME), deployment) {
+        let of_set = match &self.replica_set {
+            ReplicaSet::Of(kind, name) => Some((kind.as_str(), name.as_str())),
+            ReplicaSet::Alone => None,
+            ReplicaSet::Unread => hash.and_then(|hash| {
+                Some(("Deployment", name.strip_suffix(hash.as_str())?.strip_suffix('-')?))
+            }),
+        };
+        let (kind, name) = match (self.labels.get(pods::NAME), of_set) {
             (Some(name), _) => ("LeaderWorkerSet", name.as_str()),
-            (None, Some(name)) if kind == "ReplicaSet" => ("Deployment", name),
+            (None, Some(workload)) if kind == "ReplicaSet" => workload,
             _ => (kind.as_str(), name.as_str()),
         };
         Creator::Workload(eco_format!("{kind}/{namespace}/{name}"))
@@ -226,14 +281,14 @@ pub struct RunningPods<'a> {
 impl<'a> RunningPods<'a> {
     /// The running pods among `objects`.
     pub fn new(objects: &'a [Object]) -> Self {
-        Self::of_pods(objects.iter().filter_map(|object| RunningPod::of(object, false)).collect())
+        Self::of_pods(RunningPod::all(objects, false))
     }
 
     /// The pods among `objects` that have no node yet, in the order of their creation.
     pub(crate) fn waiting(objects: &'a [Object]) -> Self {
-        let waits = objects.iter().filter_map(|object| RunningPod::of(object, true));
+        let mut all = RunningPod::all(objects, true);
         // A pod that waits and is being deleted will never start.
-        let mut all: Vec<RunningPod<'a>> = waits.filter(|pod| !pod.ends).collect();
+        all.retain(|pod| !pod.ends);
         for pod in &mut all {
             pod.started = pod.object.created().map(Into::into);
         }

@@ -9,7 +9,7 @@ use super::outcome::{ComponentRollout, RollEnd, RollStage, Stuck};
 use super::plain::is_simulated_kind;
 use super::track::{Begins, Kind, Part, Track};
 use super::{Ground, ServiceRollout};
-use crate::api::Api;
+use crate::api::{Api, was_in_cluster};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{self, Other, Slot, Slots};
 use crate::cluster::schedule::{PodId, PodState, PodTemplate};
@@ -20,7 +20,7 @@ use crate::pipeline::together::claims::Claim;
 use crate::pipeline::together::settled::{Ground as Cluster, Workloads, keeping};
 use crate::pipeline::together::{counted_kinds, counted_objects, workloads};
 use crate::rollout::{Keeping, KeptPod, PodPhase, WorkloadId, World};
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -257,10 +257,7 @@ pub(super) fn is_unplayed(claim: &Claim) -> bool {
 /// The workloads that are new, whose controllers are not simulated, and whose pods have no node or are
 /// refused.
 pub(super) fn unplaced(world: &World, ground: &Ground<'_>, arrived: &[Slots]) -> Vec<Displaced> {
-    // Where the running pods are the state before, what waits is not new.
-    if ground.before.is_none() {
-        return Vec::new();
-    }
+    let existing = existing(ground);
     let scheduler = world.scheduler();
     let claims = ground.arriving.claims.iter().zip(arrived);
     let one = |(at, (claim, slots)): (usize, (&Claim, &Slots))| {
@@ -301,8 +298,29 @@ pub(super) fn unplaced(world: &World, ground: &Ground<'_>, arrived: &[Slots]) ->
             end: RollEnd::Stuck,
         })
     };
-    let all = claims.enumerate().filter(|(_, (claim, _))| is_unplayed(claim));
+    let is_new = |claim: &Claim| {
+        is_unplayed(claim) && !existing.contains(&claim.service) && !existing.contains(claim.name())
+    };
+    let all = claims.enumerate().filter(|(_, (claim, _))| is_new(claim));
     all.filter_map(one).collect()
+}
+
+/// Where the running pods are the state before, the workloads that a cluster has, and `namespace/name`
+/// of those that have pods: what waits of them is not new.
+fn existing(ground: &Ground<'_>) -> BTreeSet<EcoString> {
+    if ground.before.is_some() {
+        return BTreeSet::new();
+    }
+    let catalog = &ground.world.catalog;
+    let pods = ground.cluster.running.all.iter().chain(&ground.waiting.0.all);
+    let of_pods = pods.flat_map(|pod| {
+        let namespace = pod.namespace();
+        workloads::owners(pod).into_iter().map(move |name| eco_format!("{namespace}/{name}"))
+    });
+    let services = workloads::services(catalog);
+    let objects = counted_objects(catalog, &services);
+    let applied = objects.filter(|object| was_in_cluster(&object.node)).map(workloads::id_of);
+    of_pods.chain(applied).collect()
 }
 
 /// The pods of a settled state that have no node, of workloads that no operator writes and that are in

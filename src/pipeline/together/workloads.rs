@@ -355,7 +355,7 @@ fn orphans(catalog: &Catalog, services: &ServiceNames) -> Vec<NotCounted> {
 }
 
 /// Names of the objects that a pod may belong to.
-pub(super) fn owners(pod: &RunningPod<'_>) -> BTreeSet<EcoString> {
+pub(in crate::pipeline) fn owners(pod: &RunningPod<'_>) -> BTreeSet<EcoString> {
     let labels = ["serving.knative.dev/service", "jobset.sigs.k8s.io/jobset-name"];
     let labeled = labels.iter().filter_map(|label| pod.labels.get(label).cloned());
     labeled.chain(pod.workload()).collect()

@@ -601,3 +601,57 @@ fn a_claim_of_manifests_gets_its_volume() {
         assert!(ran.out.contains(expected), "{}", ran.out);
     }
 }
+
+#[test]
+fn pods_belong_to_what_owns_their_replica_set() {
+    let template = "{metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 4}}}]}}";
+    let workload = |kind: &str, name: &str| {
+        format!(
+            "---\napiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: {name}, namespace: ml}}\nspec: {{replicas: 1, selector: {{matchLabels: {{app: a}}}}, template: {template}}}\n"
+        )
+    };
+    let owned = |by: &str| {
+        format!(
+            "namespace: ml, ownerReferences: [{{apiVersion: apps/v1, kind: {by}, uid: u, controller: true}}]"
+        )
+    };
+    let set =
+        workload("ReplicaSet", "a-front").replace("namespace: ml", &owned("Deployment, name: a"));
+    let pod = format!(
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: a-front-x, labels: {{app: a}}, {}}}\nspec: {{nodeName: n1, containers: [{{name: c, image: x, resources: {{limits: {{nvidia.com/gpu: 4}}}}}}]}}\nstatus: {{phase: Running}}\n",
+        owned("ReplicaSet, name: a-front")
+    );
+    for input in [
+        // The label with the hash is no part of the pod.
+        workload("Deployment", "a") + &set,
+        // The name of a ReplicaSet that nothing owns may have a dash.
+        workload("ReplicaSet", "a-front"),
+    ] {
+        let text = gpu_node("n1", 4, "") + &input + &pod;
+        let plan = ome_on("plan -o json -f {in.yaml} --no-builtin", &[("in.yaml", &text)]);
+        assert_eq!(plan.at("/placement/verdict"), "fits", "{input}: {}", plan.out);
+        let all = ome_on("rollout --all -f {in.yaml} --no-builtin", &[("in.yaml", &text)]);
+        assert_eq!(all.code, 0, "{input}: {}", all.out);
+    }
+}
+
+#[test]
+fn a_new_job_without_room_is_stuck() {
+    let job = |meta: &str| {
+        format!(
+            "---\napiVersion: batch/v1\nkind: Job\nmetadata: {{name: j, namespace: ml{meta}}}\nspec: {{template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: x, resources: {{limits: {{nvidia.com/gpu: 4}}}}}}]}}}}}}\n"
+        )
+    };
+    let pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: j-x, namespace: ml, labels: {job-name: j}, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: u, controller: true}]}\nspec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 4}}}]}\nstatus: {phase: Pending}\n";
+    for (gpus, meta, pods, code) in [
+        (2, "", "", 2),
+        (4, "", "", 0),
+        // In a cluster it waits as before.
+        (2, ", uid: u", "", 0),
+        (2, "", pod, 0),
+    ] {
+        let text = gpu_node("n1", gpus, "") + &job(meta) + pods;
+        let ran = ome_on("rollout --all -f {in.yaml} --no-builtin", &[("in.yaml", &text)]);
+        assert_eq!(ran.code, code, "{gpus} {meta} {pods}: {}", ran.out);
+    }
+}

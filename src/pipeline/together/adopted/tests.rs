@@ -44,7 +44,7 @@ fn an_evicted_pod_is_created_again_and_waits() {
     let one = base.clone() + &gpu_node("n1", 1, "") + &important("a");
     let plan = ran("plan -o json -f {in.yaml}", &[("in.yaml", &one)]);
     assert_eq!(plan.code, 2);
-    assert_eq!(waiting(&plan), ["ReplicaSet/ml/b-x"]);
+    assert_eq!(waiting(&plan), ["Deployment/ml/b"]);
     assert_eq!(plan.at("/placement/victims/0/pod"), "ml/b-1");
     let pods =
         ["wanted", "placed", "pending"].map(|key| plan.at(&format!("/placement/pods/{key}")));
@@ -63,26 +63,26 @@ fn plan_diff_and_rollout_say_the_same_of_it() {
     let files = [("old.yaml", base.as_str()), ("new.yaml", change.as_str())];
     let diff = ran("diff --base {old.yaml} -f {new.yaml}", &files);
     assert_eq!(diff.code, 2, "{}{}", diff.out, diff.err);
-    assert!(diff.out.contains("no longer fits: ReplicaSet/ml/b-x"), "{}", diff.out);
+    assert!(diff.out.contains("no longer fits: Deployment/ml/b"), "{}", diff.out);
     // In JSON it is not in a list of services.
     let json = ran("diff -o json --base {old.yaml} -f {new.yaml}", &files);
-    assert_eq!(json.at("/capacity/otherWorkloads/0/workload"), "ReplicaSet/ml/b-x");
+    assert_eq!(json.at("/capacity/otherWorkloads/0/workload"), "Deployment/ml/b");
     assert_eq!(json.at("/capacity/otherWorkloads/0/list"), "noLongerFits");
     assert_eq!(json.at("/capacity/noLongerFits"), serde_json::Value::Null);
     let all = ran("rollout --all --base {old.yaml} -f {new.yaml}", &files);
     assert_eq!(all.code, 2, "{}{}", all.out, all.err);
-    assert!(all.out.contains("✗ no longer fits: ReplicaSet/ml/b-x"), "{}", all.out);
+    assert!(all.out.contains("✗ no longer fits: Deployment/ml/b"), "{}", all.out);
     assert!(all.out.contains("1 of 1 service changes"), "{}", all.out);
     // From what runs, without a state before.
     let now = ran("rollout --all -f {new.yaml}", &files);
     assert_eq!(now.code, 2, "{}{}", now.out, now.err);
-    assert!(now.out.contains("✗ no longer fits: Replica"), "{}", now.out);
+    assert!(now.out.contains("✗ no longer fits: Deployment"), "{}", now.out);
     // The rollout of one service has the others that lose their nodes by it.
     let one = ran("rollout a -f {new.yaml}", &files);
     assert_eq!(one.code, 2, "{}{}", one.out, one.err);
-    assert!(one.out.contains("✗ no longer fits: ReplicaSet/ml/b-x"), "{}", one.out);
+    assert!(one.out.contains("✗ no longer fits: Deployment/ml/b"), "{}", one.out);
     let one = ran("rollout a -o json -f {new.yaml}", &files);
-    assert_eq!(one.at("/displaced/0/name"), "ReplicaSet/ml/b-x", "{}", one.out);
+    assert_eq!(one.at("/displaced/0/name"), "Deployment/ml/b", "{}", one.out);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn what_if_and_drain_say_the_same_of_it() {
     let files = [("in.yaml", text.as_str())];
     let without = ran("plan -o json --without node=n1 -f {in.yaml}", &files);
     assert_eq!(without.code, 2, "{}", without.out);
-    assert_eq!(waiting(&without), ["ReplicaSet/ml/b-x"]);
+    assert_eq!(waiting(&without), ["Deployment/ml/b"]);
     let drain = ran("drain n1 -f {in.yaml}", &files);
     assert_eq!(drain.code, 2);
     assert!(drain.out.contains("1 pod on another node is evicted: its priority is lower"));
