@@ -4,8 +4,9 @@
 /// many there are, and with which devices, is not in the object.
 ///
 /// Sources: the CRDs of Kubeflow Trainer, NIM operator, production-stack, llmaz, KAITO, KubeAI, Seldon
-/// Core, KServe (the router of a graph), `AIBrix`, Dynamo, Arks, Modelplane, Foundry Local, `GPUStack`, Ollama operator, Llama Stack operator,
-/// Run:ai, Yatai and the inference operator of SageMaker `HyperPod`.
+/// Core, KServe (the router of a graph), `AIBrix`, Dynamo, Arks, Modelplane, Foundry Local, `GPUStack`,
+/// Ollama operator, Llama Stack operator, Run:ai, Yatai and the inference operator of SageMaker
+/// `HyperPod`.
 pub static OPERATED: &[(&str, &[&str])] = &[
     ("serving.kserve.io", &["InferenceGraph"]),
     ("trainer.kubeflow.org", &["TrainJob", "OptimizationJob"]),

@@ -199,12 +199,19 @@ fn unread_namespaces(catalog: &Catalog) -> UnreadNamespaces {
     let read = others().filter(|object| object.id.kind == "Namespace");
     let read: BTreeMap<EcoString, Labels> =
         read.map(|object| (object.id.name.clone(), labels(object.metadata("labels")))).collect();
-    let has_pods = |object: &&Object| object.node.get("spec").is_some_and(has_containers);
-    let of_others = others().filter(has_pods);
-    let of_others = of_others.filter_map(|object| object.id.scope.namespace());
+    let mut of_others: BTreeSet<&EcoString> = BTreeSet::new();
+    for object in others() {
+        // A cluster has few namespaces, and a tree is searched only for one that is not found yet.
+        let namespace = object.id.scope.namespace();
+        let is_open = |name: &&EcoString| !read.contains_key(*name) && !of_others.contains(name);
+        let Some(namespace) = namespace.filter(is_open) else { continue };
+        if object.node.get("spec").is_some_and(has_containers) {
+            of_others.insert(namespace);
+        }
+    }
     let views = catalog.namespaces_of_services();
     let servings = catalog.model_servings().iter().map(|serving| &serving.namespace);
-    UnreadNamespaces::new(of_others.chain(views).chain(servings).cloned(), &read)
+    UnreadNamespaces::new(of_others.into_iter().chain(views).chain(servings).cloned(), &read)
 }
 
 impl PodContext {
