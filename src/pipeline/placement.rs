@@ -15,8 +15,8 @@ pub struct Placement {
     pub placed: usize,
     /// Nodes by name, each with the number of pods of this component.
     pub nodes: Vec<(EcoString, usize)>,
-    /// It is not judged where the pods go.
-    pub unjudged: bool,
+    /// Why it is not judged where the pods go.
+    pub unjudged: Option<EcoString>,
     /// Replicas that fit, more than those that are wanted included.
     pub replicas: usize,
     /// How many more replicas would fit.

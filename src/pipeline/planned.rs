@@ -165,7 +165,7 @@ impl PlannedComponent {
     pub fn fits(&self) -> Option<bool> {
         let placement = self.placement.as_ref()?;
         // Pods without a node do not fit, whatever is not judged about the others.
-        (!placement.unjudged || placement.pending() > 0).then(|| placement.pending() == 0)
+        (placement.unjudged.is_none() || placement.pending() > 0).then(|| placement.pending() == 0)
     }
 
     /// Whether the totals include its pods and GPUs.

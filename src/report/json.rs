@@ -289,7 +289,7 @@ fn component(
         "gpus": component.gpus(),
         "fits": component.fits(),
         "fitsAlone": component.placement.as_ref().and_then(|placement| placement.alone),
-        "fitsReplicas": component.placement.as_ref().filter(|placement| !placement.unjudged).map(|placement| placement.replicas),
+        "fitsReplicas": component.placement.as_ref().filter(|placement| placement.unjudged.is_none()).map(|placement| placement.replicas),
         "blocked": super::together::blocked_json(super::together::blocked(component), named),
     });
     if component.shared_pods() > 0 {

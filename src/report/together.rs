@@ -230,6 +230,9 @@ pub(super) fn of_component(placement: &Placement) -> Value {
         "pending": placement.pending(),
         "nodes": placement.nodes.iter().map(|(node, pods)| json!({ "node": node.as_str(), "pods": pods })).collect::<Vec<_>>(),
     });
+    if let Some(why) = &placement.unjudged {
+        out["notJudged"] = why.as_str().into();
+    }
     if let Some(waiting) = &placement.waiting {
         let counts: Map<String, Value> = waiting
             .blocked
@@ -262,6 +265,9 @@ pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
     let placement = component.placement.as_ref()?;
     // Only `explain` looks at each filter, and only its page has this line.
     let look = placement.look.as_ref()?;
+    if let Some(why) = placement.unjudged.as_ref().filter(|_| placement.pending() == 0) {
+        return Some(format!("not judged: {why}"));
+    }
     let on: Vec<String> = placement
         .nodes
         .iter()

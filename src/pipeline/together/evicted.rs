@@ -53,14 +53,17 @@ pub(in crate::pipeline) fn of_pods(
     all.next().map(|(what, why)| eco_format!("{what}: {why}"))
 }
 
-/// The taints for which placed pods are evicted, and the workloads of these pods.
-pub(super) fn found(placed: &Placed) -> (Vec<NotJudged>, BTreeSet<usize>) {
-    let mut workloads = BTreeSet::new();
+/// The taints for which placed pods are evicted, and the workloads of these pods, each with the reason.
+pub(super) fn found(placed: &Placed) -> (Vec<NotJudged>, BTreeMap<usize, EcoString>) {
+    let mut workloads = BTreeMap::new();
     let mut by_limit: BTreeMap<Limit, (BTreeSet<EcoString>, usize)> = BTreeMap::new();
     for ([workload, ..], slot) in placed.all() {
         let found = slot.pod.and_then(|pod| limit(&placed.scheduler, pod, slot.kept));
         let Some((limit, node)) = found else { continue };
-        workloads.insert(workload);
+        workloads.entry(workload).or_insert_with(|| {
+            let ((taint, seconds), nodes) = (&limit, BTreeSet::from([node.clone()]));
+            eco_format!("taint {taint}: {}", why(*seconds, &nodes))
+        });
         let (nodes, pods) = by_limit.entry(limit).or_default();
         nodes.insert(node);
         *pods += 1;

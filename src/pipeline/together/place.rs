@@ -100,7 +100,9 @@ pub(super) fn place<'a>(
     let mut unjudged = unjudged(&placed, &claims, &renewed, &fleet, &mut not_judged);
     let (evicted, of_evicted) = evicted::found(&placed);
     not_judged.extend(evicted);
-    unjudged.extend(of_evicted);
+    for (at, why) in of_evicted {
+        unjudged.entry(at).or_insert(why);
+    }
     not_judged.extend(named_nodes::refused(&placed, running, &fleet));
     // A state that is only compared is changed by nobody.
     let (remedies, other_classes) = if options.settled {
@@ -363,8 +365,8 @@ struct Owners<'s, 'a> {
     claims: &'s [Claim],
     /// Why claims wait for quota.
     held: &'s BTreeMap<usize, EcoString>,
-    /// The claims of which it is not judged where their pods go.
-    unjudged: &'s BTreeSet<usize>,
+    /// The claims of which it is not judged where their pods go, and why.
+    unjudged: &'s BTreeMap<usize, EcoString>,
 }
 
 impl<'a> Owners<'_, 'a> {
@@ -384,7 +386,7 @@ impl<'a> Owners<'_, 'a> {
         for (at, claim) in claims.iter().enumerate() {
             let mut placement =
                 reasons.of(at, claim, fleet, self.held.get(&at), &mut answer.pending);
-            placement.unjudged = self.unjudged.contains(&at);
+            placement.unjudged = self.unjudged.get(&at).cloned();
             if let Who::Component(service, _) = claim.who
                 && service < shown
             {
@@ -432,15 +434,16 @@ impl<'a> Owners<'_, 'a> {
     }
 }
 
-/// The workloads of which it is not judged where their pods go, such as those of another scheduler.
+/// The workloads of which it is not judged where their pods go, such as those of another scheduler, and
+/// why.
 fn unjudged(
     placed: &Placed,
     claims: &[Claim],
     renewed: &[bool],
     fleet: &Fleet,
     found: &mut Vec<NotJudged>,
-) -> BTreeSet<usize> {
-    let mut all = BTreeSet::new();
+) -> BTreeMap<usize, EcoString> {
+    let mut all = BTreeMap::new();
     let mut sums: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
     for (at, workload) in fleet.workloads.iter().enumerate() {
         // The gangs of Volcano are known.
@@ -452,8 +455,8 @@ fn unjudged(
         let mut reasons = (0..workload.templates.len())
             .filter_map(|one| placed.scheduler.unjudged(placed.template(at, one), new));
         if let Some(why) = reasons.next() {
+            all.insert(at, eco_format!("{}: {}", why.0, why.1));
             *sums.entry(why).or_default() += pods;
-            all.insert(at);
         }
     }
     found.extend(sums.into_iter().map(|((what, message), pods)| NotJudged {

@@ -1,6 +1,6 @@
 //! Small fleets on few nodes: what fits, what waits and why, and what is counted.
 
-use crate::testing::{Ran, catalog, gpu_node, ome, plan, service, serving};
+use crate::testing::{Ran, catalog, gpu_node, ome, ome_on, plan, service, serving};
 use serde_json::{Value, json};
 
 /// Services of one replica each with this many devices, on nodes with these.
@@ -524,4 +524,17 @@ fn a_claim_in_use_is_the_reason_where_a_node_has_room() {
     let text = ome("plan", &input);
     let reason = "n1: node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod";
     assert!(text.out.contains(reason), "{}", text.out);
+}
+
+#[test]
+fn explain_says_why_pods_are_not_judged() {
+    let service = "---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: s, namespace: ml, annotations: {serving.kserve.io/deploymentMode: RawDeployment}}\nspec: {predictor: {schedulerName: other, containers: [{name: kserve-container, image: x, resources: {limits: {cpu: 1, memory: 4Gi}}}]}}\n";
+    let text = gpu_node("n1", 8, "") + service;
+    let files = [("in.yaml", text.as_str())];
+    let page = ome_on("explain s -n ml -f {in.yaml}", &files);
+    assert!(page.out.contains("fits: ?\n") && page.out.contains("not judged: "), "{}", page.out);
+    assert!(!page.out.contains("would fit"), "{}", page.out);
+    let plan = ome_on("plan -o json -f {in.yaml}", &files);
+    let why = plan.at("/services/0/components/0/placement/notJudged").to_string();
+    assert!(why.contains("other"), "{}", plan.out);
 }
