@@ -125,14 +125,12 @@ impl Admission {
     pub fn add(&mut self, object: &Node) {
         match text(object.get("kind")).as_str() {
             "PriorityClass" => {
-                self.priorities.add(object);
                 // One class in the input means that its kind was read: a class that is missing
                 // does not exist, unless others make it by themselves.
-                self.priorities.read_one();
+                self.priorities.add(object);
             }
             "RuntimeClass" => {
                 self.runtime_classes.add(object);
-                self.runtime_classes.read_one();
             }
             "LimitRange" => self.limits.add(object),
             "Namespace" => {

@@ -13,30 +13,22 @@ pub struct PriorityClasses {
     default: Option<EcoString>,
     /// The classes outside the input that may exist: their pods have priority 0.
     unread: Unread,
-    /// The first that was read.
-    first: Option<ReadClass>,
 }
 
 impl PriorityClasses {
     /// An incomplete set: pods of a class that was not added have priority 0.
     pub fn partial() -> Self {
-        Self { unread: Unread::Any, ..Self::default() }
+        Self { unread: Unread::any(&PRIORITIES), ..Self::default() }
     }
 
     /// From now on no class exists that is not added.
     pub fn complete(&mut self) {
-        self.unread = Unread::None;
-    }
-
-    /// From now on only classes that others make by themselves exist besides those that are added.
-    pub(super) fn read_one(&mut self) {
-        self.unread.read_one();
+        self.unread.complete();
     }
 
     /// A class that was read, where a class that pods name does not exist beside it.
     pub(super) fn lacks(&self, name: &str) -> Option<&ReadClass> {
-        let is_missing = self.unread == Unread::Shipped && self.of(name).is_none();
-        self.first.as_ref().filter(|_| is_missing)
+        self.unread.first().filter(|_| self.of(name).is_none())
     }
 
     /// Adds a `scheduling.k8s.io/v1` PriorityClass.
@@ -55,7 +47,7 @@ impl PriorityClasses {
                 self.default = Some(name.clone());
             }
         }
-        self.first.get_or_insert_with(|| ReadClass { name: name.clone(), origin: class.origin });
+        self.unread.read(&name, class);
         self.classes.insert(name, (clamp(value), never));
     }
 
@@ -67,7 +59,7 @@ impl PriorityClasses {
     /// Whether a class is only taken to exist, outside the objects that were read.
     pub(super) fn is_assumed(&self, name: &str) -> bool {
         let is_built_in = matches!(name, "system-node-critical" | "system-cluster-critical");
-        self.unread.may_have(&PRIORITIES, name)
+        self.unread.may_have(name)
             && !name.is_empty()
             && !is_built_in
             && !self.classes.contains_key(name)
@@ -78,7 +70,7 @@ impl PriorityClasses {
     pub(super) fn contradicted(&self, name: &str, spec: &Node) -> Option<EcoString> {
         // The default class may be one that was not read, and the values of a pod that has a node are
         // those that admission gave it.
-        let is_open = self.is_assumed(name) || (name.is_empty() && self.unread == Unread::Any);
+        let is_open = self.is_assumed(name) || (name.is_empty() && self.unread.is_any());
         if is_open || spec.get("nodeName").is_some() {
             return None;
         }
@@ -114,7 +106,7 @@ impl PriorityClasses {
             "system-node-critical" => Some((2_000_001_000, false)),
             "system-cluster-critical" => Some((2_000_000_000, false)),
             name => {
-                let may_exist = || self.unread.may_have(&PRIORITIES, name).then_some((0, false));
+                let may_exist = || self.unread.may_have(name).then_some((0, false));
                 self.classes.get(name).copied().or_else(may_exist)
             }
         }

@@ -15,43 +15,31 @@ pub(super) struct RuntimeClasses {
     classes: BTreeMap<EcoString, Node>,
     /// The classes outside the input that may exist; they change nothing.
     unread: Unread,
-    /// The first that was read.
-    first: Option<ReadClass>,
 }
 
 impl RuntimeClasses {
     pub(super) fn partial() -> Self {
-        Self { unread: Unread::Any, ..Self::default() }
+        Self { unread: Unread::any(&RUNTIMES), ..Self::default() }
     }
 
     pub(super) fn complete(&mut self) {
-        self.unread = Unread::None;
+        self.unread.complete();
     }
 
     /// Whether a class is only taken to exist, outside the objects that were read.
     pub(super) fn is_assumed(&self, name: &str) -> bool {
-        self.unread.may_have(&RUNTIMES, name)
-            && !name.is_empty()
-            && !self.classes.contains_key(name)
-    }
-
-    /// From now on only classes that others make by themselves exist besides those that are added.
-    pub(super) fn read_one(&mut self) {
-        self.unread.read_one();
+        self.unread.may_have(name) && !name.is_empty() && !self.classes.contains_key(name)
     }
 
     /// A class that was read, where a class that pods name does not exist beside it.
     pub(super) fn lacks(&self, name: &str) -> Option<&ReadClass> {
-        let is_missing = self.unread == Unread::Shipped
-            && !name.is_empty()
-            && !self.classes.contains_key(name)
-            && !self.is_assumed(name);
-        self.first.as_ref().filter(|_| is_missing)
+        let exists = name.is_empty() || self.classes.contains_key(name) || self.is_assumed(name);
+        self.unread.first().filter(|_| !exists)
     }
 
     pub(super) fn add(&mut self, class: &Node) {
         let name = name_of(class);
-        self.first.get_or_insert_with(|| ReadClass { name: name.clone(), origin: class.origin });
+        self.unread.read(&name, class);
         self.classes.insert(name, class.clone());
     }
 

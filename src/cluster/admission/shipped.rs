@@ -1,10 +1,20 @@
 //! Classes that are not among the objects that were read, and may exist.
 
+use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 
-/// Which classes of a kind may exist that were not read.
+/// Which classes of a kind may exist that were not read; none by default.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unread {
+    which: Which,
+    /// Names of those that others make by themselves; `nvidia-*` is the beginning of names.
+    shipped: &'static [&'static str],
+    /// The first class that was read.
+    first: Option<ReadClass>,
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Unread {
+enum Which {
     /// Any: no class of the kind was read.
     Any,
     /// Those that clouds, distributions and well-known projects make by themselves: one class of the kind
@@ -16,22 +26,44 @@ pub(super) enum Unread {
 }
 
 impl Unread {
-    /// A class of the kind was read.
-    pub(super) fn read_one(&mut self) {
-        if *self == Self::Any {
-            *self = Self::Shipped;
-        }
+    /// Any, until one is read; from then on those that others make.
+    pub(super) fn any(shipped: &'static [&'static str]) -> Self {
+        Self { which: Which::Any, shipped, first: None }
     }
 
-    /// Whether a class of this name may exist, by the names that others make.
-    pub(super) fn may_have(self, shipped: &[&str], name: &str) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Shipped => shipped.iter().any(|pattern| match pattern.strip_suffix('*') {
+    /// From now on no class exists that is not read.
+    pub(super) fn complete(&mut self) {
+        self.which = Which::None;
+    }
+
+    /// A class of the kind is read.
+    pub(super) fn read(&mut self, name: &EcoString, class: &Node) {
+        if self.which == Which::Any {
+            self.which = Which::Shipped;
+        }
+        let of_class = || ReadClass { name: name.clone(), origin: class.origin };
+        self.first.get_or_insert_with(of_class);
+    }
+
+    /// Whether no class of the kind was read, and all of a cluster were not.
+    pub(super) fn is_any(&self) -> bool {
+        self.which == Which::Any
+    }
+
+    /// A class that was read, where others may exist beside it only if somebody ships them.
+    pub(super) fn first(&self) -> Option<&ReadClass> {
+        self.first.as_ref().filter(|_| self.which == Which::Shipped)
+    }
+
+    /// Whether a class of this name may exist.
+    pub(super) fn may_have(&self, name: &str) -> bool {
+        match self.which {
+            Which::Any => true,
+            Which::Shipped => self.shipped.iter().any(|pattern| match pattern.strip_suffix('*') {
                 Some(start) => name.starts_with(start),
                 None => *pattern == name,
             }),
-            Self::None => false,
+            Which::None => false,
         }
     }
 }
@@ -74,5 +106,5 @@ pub struct ReadClass {
     /// Its name.
     pub name: EcoString,
     /// Where it is.
-    pub origin: crate::yaml::Origin,
+    pub origin: Origin,
 }
