@@ -6,16 +6,13 @@
 
 use crate::catalog::Catalog;
 use crate::cluster::schedule::PodTemplate;
+use crate::pods::local_models::{self, DISABLED, LABEL};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::sync::Arc;
 
 /// The annotation of pods with the model that they fetch.
 const FETCHES: &str = "internal.serving.kserve.io/storage-initializer-sourceuri";
-/// The label of pods that use a copy already.
-const USES: &str = "internal.serving.kserve.io/localmodel";
-/// The annotation of services that use none.
-const DISABLED: &str = "serving.kserve.io/disable-localmodel";
 
 /// Kind and name of each cache, its namespace if it is of one, and its model.
 #[derive(Clone, Debug, Default)]
@@ -47,13 +44,12 @@ impl LocalCopies {
         let annotation =
             |key: &str| object.at(&["spec", "template", "metadata", "annotations", key]);
         let Some(uri) = annotation(FETCHES).and_then(Node::scalar_text) else { return };
-        if annotation(DISABLED).is_some() || pod.labels.get(USES).is_some() {
+        // Pods with the label have their claim already.
+        if annotation(DISABLED).is_some() || pod.labels.get(LABEL).is_some() {
             return;
         }
         let has = |namespace: &Option<EcoString>, model: &EcoString| {
-            let below = uri.strip_prefix(model.trim_end_matches('/'));
-            // A whole path component: `s3://b/a` does not have `s3://b/ab`.
-            below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+            local_models::has(model, &uri)
                 && namespace.as_ref().is_none_or(|namespace| *namespace == pod.namespace)
         };
         let found = self.0.iter().find(|(_, namespace, model)| has(namespace, model));

@@ -6,6 +6,7 @@ pub mod built;
 pub(crate) mod container;
 pub mod gpus;
 pub(crate) mod lint;
+pub(crate) mod local_models;
 pub(crate) mod quantities;
 pub mod rules;
 pub(crate) mod specs;

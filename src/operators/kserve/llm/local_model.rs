@@ -4,10 +4,11 @@
 use super::rules::LOCAL_MODEL;
 use crate::api::{Object, Service};
 use crate::catalog::Catalog;
+pub(super) use crate::pods::local_models::LABEL;
+use crate::pods::local_models::{self, DISABLED};
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
 
-pub(super) const LABEL: &str = "internal.serving.kserve.io/localmodel";
 const NAMESPACE: &str = "internal.serving.kserve.io/localmodel-namespace";
 pub(super) const SOURCE: &str = "internal.serving.kserve.io/localmodel-sourceuri";
 pub(super) const CLAIM: &str = "internal.serving.kserve.io/localmodel-pvc-name";
@@ -41,11 +42,11 @@ impl Cached<'_> {
 
 /// The cache of a service's model: one of its namespace, else one of the cluster.
 pub(super) fn cached<'a>(catalog: &'a Catalog, service: &Service) -> Option<Cached<'a>> {
-    if !catalog.config().kserve.llm.local_models {
+    if !catalog.config().keeps_models_on_nodes() {
         return None;
     }
     let annotations = service.object.annotations();
-    if annotations.contains_key("serving.kserve.io/disable-localmodel") {
+    if annotations.contains_key(DISABLED) {
         return None;
     }
     let uri = service.object.spec("model").and_then(|model| model.get("uri")?.as_str())?;
@@ -72,9 +73,7 @@ pub(super) fn cached<'a>(catalog: &'a Catalog, service: &Service) -> Option<Cach
     let caches = named("LocalModelNamespaceCache").into_iter().chain(named("LocalModelCache"));
     caches.into_iter().find_map(|cache| {
         let source = cache.spec("sourceModelUri").and_then(Node::as_str)?;
-        let below = uri.trim_end_matches('/').strip_prefix(source.trim_end_matches('/'))?;
-        // A whole path component: `s3://b/a` does not have `s3://b/ab`.
-        if !(below.is_empty() || below.starts_with('/')) {
+        if !local_models::has(source, uri) {
             return None;
         }
         let groups = cache.spec("nodeGroups").map(Node::items).unwrap_or_default();
