@@ -53,8 +53,8 @@ pub(super) fn outcome(
     });
     let unrolled = unrolled(track, watched.now());
     let unjudged = last.and_then(|id| {
-        let plain = (track.part == Part::Pods).then_some(());
-        plain.and_then(|()| unjudged(world, id)).or_else(|| unsettled(world, id))
+        let of_plain = if track.part == Part::Pods { unjudged(world, id) } else { None };
+        of_plain.or_else(|| unsettled(world, id))
     });
     let end = match (complete || unrolled.is_some(), placed.same) {
         _ if unjudged.is_some() && !placed.same => RollEnd::NotJudged,

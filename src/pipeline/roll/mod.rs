@@ -172,15 +172,16 @@ impl ServiceRollout {
 
 /// The workloads of which a change replaces pods, each by its [`ServiceRollout::full_name`].
 pub fn created_again(rolled: &[ServiceRollout]) -> BTreeSet<EcoString> {
-    let is_replaced = |one: &ComponentRollout| one.new_template || one.replaced > 0;
-    let all = rolled.iter().filter(|service| service.components.iter().any(is_replaced));
-    all.map(|service| service.full_name().into()).collect()
+    names(rolled, |one| one.new_template || one.replaced > 0)
 }
 
 /// The workloads that a change alters or creates, each by its [`ServiceRollout::full_name`].
 pub fn changed(rolled: &[ServiceRollout]) -> BTreeSet<EcoString> {
-    let is_change = |one: &ComponentRollout| one.end.is_change();
-    let all = rolled.iter().filter(|service| service.components.iter().any(is_change));
+    names(rolled, |one| one.end.is_change())
+}
+
+fn names(rolled: &[ServiceRollout], is: fn(&ComponentRollout) -> bool) -> BTreeSet<EcoString> {
+    let all = rolled.iter().filter(|service| service.components.iter().any(is));
     all.map(|service| service.full_name().into()).collect()
 }
 
@@ -204,6 +205,8 @@ struct Ground<'a> {
     before: Option<(Workloads, fleet::Placed)>,
     /// The workloads that the change creates, in the order in which their pods arrive.
     arriving: Workloads,
+    /// Those of them, by their places, whose controllers are not simulated and that no cluster has.
+    unplayed: BTreeSet<usize>,
     /// What only the state before has.
     removed: others::Removed,
     /// By workload that no operator writes, its pods without a node before the change, on the nodes of
@@ -340,6 +343,7 @@ fn ground<'a>(
         changing_pods: BTreeSet::new(),
         before,
         arriving: Workloads::default(),
+        unplayed: BTreeSet::new(),
         removed: others::Removed::default(),
         waited: BTreeMap::new(),
         evicts_below: None,
@@ -454,6 +458,7 @@ fn settle_tracks(
             }
         }
     }
+    ground.unplayed = others::unplayed(ground);
     ground.evicts_below = others::evicts_below(tracks).max(ground.arriving.evicts_below());
     if let (Some((before, placed)), Some(earlier)) = (&mut ground.before, changes.before) {
         // Pods of a higher priority than any before: those that they may evict are created again.

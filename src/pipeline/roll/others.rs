@@ -257,7 +257,6 @@ pub(super) fn is_unplayed(claim: &Claim) -> bool {
 /// The workloads that are new, whose controllers are not simulated, and whose pods have no node or are
 /// refused.
 pub(super) fn unplaced(world: &World, ground: &Ground<'_>, arrived: &[Slots]) -> Vec<Displaced> {
-    let existing = existing(ground);
     let scheduler = world.scheduler();
     let claims = ground.arriving.claims.iter().zip(arrived);
     let one = |(at, (claim, slots)): (usize, (&Claim, &Slots))| {
@@ -298,19 +297,28 @@ pub(super) fn unplaced(world: &World, ground: &Ground<'_>, arrived: &[Slots]) ->
             end: RollEnd::Stuck,
         })
     };
-    let is_new = |claim: &Claim| {
-        is_unplayed(claim) && !existing.contains(&claim.service) && !existing.contains(claim.name())
-    };
-    let all = claims.enumerate().filter(|(_, (claim, _))| is_new(claim));
-    all.filter_map(one).collect()
+    claims.enumerate().filter(|(at, _)| ground.unplayed.contains(at)).filter_map(one).collect()
+}
+
+/// The arriving workloads, by their places, that are new and whose controllers are not simulated.
+pub(super) fn unplayed(ground: &Ground<'_>) -> BTreeSet<usize> {
+    let claims = ground.arriving.claims.iter().enumerate();
+    let mut all: BTreeSet<usize> =
+        claims.filter(|(_, claim)| is_unplayed(claim)).map(|(at, _)| at).collect();
+    // In the state before a change each of them would be among the workloads.
+    if ground.before.is_none() && !all.is_empty() {
+        let existing = existing(ground);
+        all.retain(|at| {
+            let claim = &ground.arriving.claims[*at];
+            !existing.contains(&claim.service) && !existing.contains(claim.name())
+        });
+    }
+    all
 }
 
 /// Where the running pods are the state before, the workloads that a cluster has, and `namespace/name`
 /// of those that have pods: what waits of them is not new.
 fn existing(ground: &Ground<'_>) -> BTreeSet<EcoString> {
-    if ground.before.is_some() {
-        return BTreeSet::new();
-    }
     let catalog = &ground.world.catalog;
     let pods = ground.cluster.running.all.iter().chain(&ground.waiting.0.all);
     let of_pods = pods.flat_map(|pod| {
