@@ -7,8 +7,8 @@ use super::{Fate, Group, Pair, Settings};
 use crate::operators::servings;
 use crate::pipeline::{
     self, Before, Changes, ComponentRollout, Doubts, NotJudged, RollEnd, RollOptions,
-    ServiceRollout, SettledWorkload, State, Together, created_again, placed_state, roll, same_room,
-    settle, stopped,
+    ServiceRollout, SettledWorkload, State, Together, created_again, has_room, placed_state, roll,
+    same_room, settle, stopped,
 };
 use crate::quantity::Dollars;
 use ecow::{EcoString, eco_format};
@@ -105,6 +105,9 @@ pub(super) fn capacity(
     groups: &[Group],
     between_releases: bool,
 ) -> Option<Capacity> {
+    if !has_room(&after.world.catalog) {
+        return None;
+    }
     let same_room = same_room(&before.world.catalog, &after.world.catalog);
     let alike = || {
         let [one, other] = [before, after].map(|side| placed_state(&side.world.catalog));

@@ -10,6 +10,7 @@ use crate::api::{Follow, Views};
 use crate::pipeline::plan::Planner;
 use crate::pipeline::planned::{Depth, Planned};
 use crate::pipeline::roll::{ServiceRollout, changed, created_again};
+use crate::pipeline::running::OwnerName;
 use crate::workspace::World;
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeSet;
@@ -93,6 +94,9 @@ pub fn stopped(
     semantics: Follow,
     names: &BTreeSet<EcoString>,
 ) -> Vec<(EcoString, EcoString)> {
+    if names.is_empty() {
+        return Vec::new();
+    }
     let (planner, catalog) = (Planner::of(world, semantics), &world.catalog);
     let services: Vec<&Views> = catalog
         .services()
@@ -108,11 +112,15 @@ pub fn stopped(
     };
     let planned = planned.iter().filter(|planned| planned.error.is_none());
     let mut all: Vec<(EcoString, EcoString)> = planned.filter_map(of_service).collect();
-    let workloads = planner.engines().of_workloads(catalog).stopped.into_iter();
-    // `Deployment ml/chat`.
-    let is_named =
-        |name: &EcoString| names.contains(&EcoString::from(name.as_str().replacen(' ', "/", 1)));
-    all.extend(workloads.filter(|(name, _)| is_named(name)));
+    // All of them are judged, services apart, so that it is asked only where one is among the names.
+    if names.iter().any(|name| OwnerName::of(name).kind.is_some()) {
+        let workloads = planner.engines().of_workloads(catalog).stopped.into_iter();
+        // `Deployment ml/chat`.
+        let is_named = |name: &EcoString| {
+            names.contains(&EcoString::from(name.as_str().replacen(' ', "/", 1)))
+        };
+        all.extend(workloads.filter(|(name, _)| is_named(name)));
+    }
     all
 }
 
