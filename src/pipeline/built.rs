@@ -17,6 +17,7 @@ use crate::cluster::schedule::{
 use crate::diag::quoted;
 use crate::objects::RenderedObject;
 use crate::objects::accept::refused_pods;
+use crate::pods::specs::each_spec;
 use crate::quantity::{Range, is_accelerator};
 use crate::rollout::{
     ClaimTemplates, DaemonSetSpec, DeploymentSpec, JobSpec, LeaderWorkerSetRelease,
@@ -183,16 +184,6 @@ impl Unbuilt {
     }
 }
 
-/// Whether the spec of a pod is somewhere in a tree.
-fn has_containers(node: &Node) -> bool {
-    let is_list = |node: &Node| !node.items().is_empty();
-    let mut entries = node.entries();
-    let in_entries = entries.any(|entry| {
-        (entry.key == "containers" && is_list(&entry.node)) || has_containers(&entry.node)
-    });
-    in_entries || node.items().iter().any(has_containers)
-}
-
 /// The namespaces of everything in a catalog that runs pods, without those that were read.
 fn unread_namespaces(catalog: &Catalog) -> UnreadNamespaces {
     let others = || catalog.others().iter();
@@ -205,8 +196,8 @@ fn unread_namespaces(catalog: &Catalog) -> UnreadNamespaces {
         let namespace = object.id.scope.namespace();
         let is_open = |name: &&EcoString| !read.contains_key(*name) && !of_others.contains(name);
         let Some(namespace) = namespace.filter(is_open) else { continue };
-        if object.node.get("spec").is_some_and(has_containers) {
-            of_others.insert(namespace);
+        if let Some(spec) = object.node.get("spec") {
+            each_spec(spec, &mut |_| _ = of_others.insert(namespace));
         }
     }
     let views = catalog.namespaces_of_services();

@@ -334,10 +334,8 @@ impl<'a> Site<'a> {
         }
         moves.sort_by(|(one, step), (other, next)| (one, &step.pod).cmp(&(other, &next.pod)));
         let moves = moves.into_iter().map(|(_, moves)| moves).collect();
-        let open = open.into_iter();
-        let not_judged =
-            open.map(|((what, message), pods)| NotJudged { what, pods: Some(pods), message });
-        Moves { pods: moves, restarts, preempted, not_judged: not_judged.collect() }
+        let not_judged = NotJudged::of_sums(open).collect();
+        Moves { pods: moves, restarts, preempted, not_judged }
     }
 
     /// Pods by phase, and the owners of those that were ready before the drain and are not now.

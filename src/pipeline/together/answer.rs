@@ -44,6 +44,16 @@ pub struct NotJudged {
     pub message: EcoString,
 }
 
+impl NotJudged {
+    /// Of pods that were counted by what and why.
+    pub(in crate::pipeline) fn of_sums(
+        sums: BTreeMap<(EcoString, EcoString), usize>,
+    ) -> impl Iterator<Item = Self> {
+        let all = sums.into_iter();
+        all.map(|((what, message), pods)| Self { what, pods: Some(pods), message })
+    }
+}
+
 /// The workloads of the input that no operator writes: Deployments, Jobs and so on.
 #[derive(Clone, Debug, Default)]
 pub struct OtherWorkloads {

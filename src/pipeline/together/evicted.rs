@@ -35,6 +35,10 @@ fn why(seconds: i64, nodes: &BTreeSet<EcoString>) -> EcoString {
     )
 }
 
+fn sentence((taint, seconds): &Limit, node: EcoString) -> EcoString {
+    eco_format!("taint {taint}: {}", why(*seconds, &BTreeSet::from([node])))
+}
+
 /// The taint for which a new pod does not stay on its node, and why it is not judged.
 pub(in crate::pipeline) fn of_pod(
     scheduler: &Scheduler,
@@ -49,8 +53,8 @@ pub(in crate::pipeline) fn of_pods(
     scheduler: &Scheduler,
     pods: impl IntoIterator<Item = PodId>,
 ) -> Option<EcoString> {
-    let mut all = pods.into_iter().filter_map(|pod| of_pod(scheduler, pod));
-    all.next().map(|(what, why)| eco_format!("{what}: {why}"))
+    let mut all = pods.into_iter().filter_map(|pod| limit(scheduler, pod, false));
+    all.next().map(|(limit, node)| sentence(&limit, node))
 }
 
 /// The taints for which placed pods are evicted, and the workloads of these pods, each with the reason.
@@ -60,10 +64,7 @@ pub(super) fn found(placed: &Placed) -> (Vec<NotJudged>, BTreeMap<usize, EcoStri
     for ([workload, ..], slot) in placed.all() {
         let found = slot.pod.and_then(|pod| limit(&placed.scheduler, pod, slot.kept));
         let Some((limit, node)) = found else { continue };
-        workloads.entry(workload).or_insert_with(|| {
-            let ((taint, seconds), nodes) = (&limit, BTreeSet::from([node.clone()]));
-            eco_format!("taint {taint}: {}", why(*seconds, &nodes))
-        });
+        workloads.entry(workload).or_insert_with(|| sentence(&limit, node.clone()));
         let (nodes, pods) = by_limit.entry(limit).or_default();
         nodes.insert(node);
         *pods += 1;

@@ -459,11 +459,7 @@ fn unjudged(
             *sums.entry(why).or_default() += pods;
         }
     }
-    found.extend(sums.into_iter().map(|((what, message), pods)| NotJudged {
-        what,
-        pods: Some(pods),
-        message,
-    }));
+    found.extend(NotJudged::of_sums(sums));
     all
 }
 

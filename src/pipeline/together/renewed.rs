@@ -56,6 +56,5 @@ pub(super) fn found(
             }
         }
     }
-    let one = |((what, message), pods)| NotJudged { what, pods: Some(pods), message };
-    sums.into_iter().map(one).collect()
+    NotJudged::of_sums(sums).collect()
 }
