@@ -34,6 +34,8 @@ pub struct Waits {
     pub component: EcoString,
     /// Message of the scheduler or of the queue.
     pub message: EcoString,
+    /// The owners of the pods that evicted its pods during the restarts.
+    pub evicted_by: Vec<EcoString>,
 }
 
 /// A workload that no operator writes, and that changes.
@@ -78,6 +80,8 @@ pub struct Capacity {
     /// Components that do not change and whose pods have no node once the restarts are over: they
     /// were evicted meanwhile, and their place is taken.
     pub displaced: Vec<Waits>,
+    /// The same of those for which a choice among equal pods or nodes decides.
+    pub perhaps_displaced: Vec<Waits>,
     /// What the new state leaves open, and the one before did not.
     pub doubts: Doubts,
     /// How many restarts of services are among those that are not judged.
@@ -125,12 +129,21 @@ pub(super) fn capacity(
     let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
     // Changed workloads that no operator writes are in no group.
     let restarts = restarts || changes_workloads(before, after, settings);
-    let Restarted { stuck, order, mut displaced, workloads, unjudged, mut again, mut changed } =
-        if restarts {
-            self::restarted(before, after, settings)
-        } else {
-            Restarted { stuck: Some(Vec::new()), ..Restarted::default() }
-        };
+    let restarted = if restarts {
+        self::restarted(before, after, settings)
+    } else {
+        Restarted { stuck: Some(Vec::new()), ..Restarted::default() }
+    };
+    let Restarted {
+        stuck,
+        order,
+        mut displaced,
+        mut perhaps_displaced,
+        workloads,
+        unjudged,
+        mut again,
+        mut changed,
+    } = restarted;
     // The same placement would come out twice, and it is the costly part.
     let earlier_alone = if same { None } else { placed(before, settings) };
     // A fleet that is too large to be simulated restarts too.
@@ -171,15 +184,18 @@ pub(super) fn capacity(
             service: pending.service.clone(),
             component: pending.component.clone(),
             message: pending.message.clone(),
+            evicted_by: Vec::new(),
         });
     }
     // What the new state has no room for, whatever the restarts do, is in a list already.
-    displaced.retain(|waiting| {
-        let is_same = |other: &&Waits| {
-            (&other.service, &other.component) == (&waiting.service, &waiting.component)
-        };
-        !lost.iter().chain(&new).any(|other| is_same(&other))
-    });
+    for list in [&mut displaced, &mut perhaps_displaced] {
+        list.retain(|waiting| {
+            let is_same = |other: &&Waits| {
+                (&other.service, &other.component) == (&waiting.service, &waiting.component)
+            };
+            !lost.iter().chain(&new).any(|other| is_same(&other))
+        });
+    }
     let mut doubts = if same {
         Doubts::default()
     } else {
@@ -209,6 +225,7 @@ pub(super) fn capacity(
         same: as_before,
         stuck,
         displaced,
+        perhaps_displaced,
     })
 }
 
@@ -270,6 +287,7 @@ struct Restarted {
     stuck: Option<Vec<Waits>>,
     order: Vec<EcoString>,
     displaced: Vec<Waits>,
+    perhaps_displaced: Vec<Waits>,
     workloads: Vec<ChangedWorkload>,
     /// Services whose restarts are not judged.
     unjudged: Vec<NotJudged>,
@@ -350,6 +368,7 @@ fn restarted(before: &State<'_>, after: &State<'_>, settings: Settings<'_>) -> R
         service: name(service),
         component: component.component.into(),
         message: component.stuck.as_ref().map(stuck_message).unwrap_or_default(),
+        evicted_by: component.evicted_by.clone(),
     };
     let mut found = Vec::new();
     let mut workloads = Vec::new();
@@ -378,15 +397,18 @@ fn restarted(before: &State<'_>, after: &State<'_>, settings: Settings<'_>) -> R
             rollout: component.clone(),
         }));
     }
-    let displaced = rolled.iter().flat_map(|service| {
-        let lost =
-            service.components.iter().filter(|component| component.end == RollEnd::Displaced);
-        lost.map(move |component| waits(service, component))
-    });
+    let ending = |end: RollEnd| -> Vec<Waits> {
+        let each = rolled.iter().flat_map(|service| {
+            let lost = service.components.iter().filter(|component| component.end == end);
+            lost.map(move |component| waits(service, component))
+        });
+        each.collect()
+    };
     Restarted {
         stuck: Some(found),
         order: order.into_iter().map(|(_, name)| name).collect(),
-        displaced: displaced.collect(),
+        displaced: ending(RollEnd::Displaced),
+        perhaps_displaced: ending(RollEnd::MayLose),
         workloads,
         unjudged,
         again: created_again(&rolled),

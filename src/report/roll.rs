@@ -3,7 +3,7 @@
 
 use super::cell::{Cell, row};
 use super::markdown;
-use super::phrases::plural;
+use super::phrases::{first_of, plural};
 use super::screen::{Page, put};
 use super::table::{self, Style};
 use crate::decision::Edit;
@@ -11,10 +11,18 @@ use crate::pipeline::{
     AddedNodes, Amounts, ComponentRollout, Doubts, Fix, RollEnd, RollStage, Stuck,
 };
 use crate::source::SourceMap;
+use ecow::EcoString;
 use serde_json::{Value, json};
 
 /// Titles of the table of stages.
 pub(super) const TITLES: [&str; 6] = ["STAGE", "OLD", "NEW", "TERMINATING", "GPUS", "WHAT HAPPENS"];
+
+/// The ends of what may lose its nodes.
+pub(super) const MAY_LOSE: [RollEnd; 2] = [RollEnd::NothingToDo, RollEnd::Displaced];
+
+/// The same in words.
+pub(super) const MAY_LOSE_IT: &str =
+    "may no longer fit, as the choice among equal pods or nodes decides";
 
 /// Whether any update is stuck.
 pub fn is_stuck(components: &[ComponentRollout]) -> bool {
@@ -24,6 +32,19 @@ pub fn is_stuck(components: &[ComponentRollout]) -> bool {
 /// Whether pods lose their nodes.
 pub fn is_displaced(components: &[ComponentRollout]) -> bool {
     components.iter().any(|component| component.end == RollEnd::Displaced)
+}
+
+/// Whether pods may lose their nodes, by a choice among equals.
+pub fn may_lose(components: &[ComponentRollout]) -> bool {
+    components.iter().any(|component| component.end == RollEnd::MayLose)
+}
+
+/// `evicted by ml/chat: `, nothing where no pod evicted it.
+pub(super) fn evicted_by(owners: &[EcoString]) -> String {
+    if owners.is_empty() {
+        return String::new();
+    }
+    format!("evicted by {}: ", first_of(owners, 3))
 }
 
 /// Whether the end of any update hangs on a choice among equals.
@@ -95,6 +116,12 @@ pub(super) fn json(component: &ComponentRollout, sources: &SourceMap) -> Value {
         // Which of the two it is hangs on a choice that the scheduler may make otherwise each time.
         out["ends"] = [RollEnd::Complete, RollEnd::Stuck].map(RollEnd::as_str).to_vec().into();
     }
+    if component.end == RollEnd::MayLose {
+        out["ends"] = MAY_LOSE.map(RollEnd::as_str).to_vec().into();
+    }
+    if !component.evicted_by.is_empty() {
+        out["evictedBy"] = component.evicted_by.iter().map(|owner| owner.as_str()).collect();
+    }
     if component.end == RollEnd::NotJudged {
         out["notJudged"] = component.stuck.as_ref().map_or("", |stuck| &*stuck.message).into();
     } else if let Some(stuck) = &component.stuck {
@@ -137,6 +164,7 @@ pub(super) fn end(end: RollEnd) -> Cell {
         RollEnd::Stuck | RollEnd::Displaced => Cell::bad(word),
         RollEnd::Waits
         | RollEnd::Depends
+        | RollEnd::MayLose
         | RollEnd::Paused
         | RollEnd::OnDelete
         | RollEnd::NotJudged => Cell::warn(word),
@@ -244,14 +272,20 @@ pub fn sentences(component: &ComponentRollout, sources: &SourceMap, doubts: &Dou
                 why(stuck)
             )));
         }
-        (RollEnd::Displaced, stuck) => {
+        (end @ (RollEnd::Displaced | RollEnd::MayLose), stuck) => {
             let pending = component.pending();
             let (has, had) = if pending == 1 { ("has", "one") } else { ("have", "nodes") };
-            out.push(Cell::bad(format_args!(
-                "no longer fits: {} {has} no node and had {had} before{}",
+            let evicted = evicted_by(&component.evicted_by);
+            let evicted = evicted.strip_suffix(": ").map_or(String::new(), |by| format!(": {by}"));
+            let text = format!(
+                "{} {has} no node and had {had} before{evicted}{}",
                 plural(pending, what),
                 why(stuck)
-            )));
+            );
+            out.push(match end {
+                RollEnd::MayLose => Cell::warn(format_args!("{MAY_LOSE_IT}: {text}")),
+                _ => Cell::bad(format_args!("no longer fits: {text}")),
+            });
         }
         (RollEnd::Depends, stuck) => {
             let why = why(stuck);

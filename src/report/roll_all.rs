@@ -13,6 +13,7 @@ use crate::api::Follow;
 use crate::diag::Diagnostic;
 use crate::pipeline::{ComponentRollout, Doubts, RollEnd, ServiceRollout, peak_gpus};
 use crate::source::SourceMap;
+use ecow::EcoString;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -48,13 +49,17 @@ pub struct Displaced {
     /// Pods that waited before, on the same nodes: it did not fit before, and more of it wait now.
     waited: Option<i64>,
     message: String,
+    evicted_by: Vec<EcoString>,
+    /// A choice among equals decides.
+    perhaps: bool,
 }
 
 /// All of them.
 pub fn displaced<'a>(services: impl IntoIterator<Item = &'a ServiceRollout>) -> Vec<Displaced> {
     let of_service = |rollout: &'a ServiceRollout| {
         let lost = rollout.components.iter().filter(|component| {
-            component.end == RollEnd::Displaced || component.waited_less().is_some()
+            matches!(component.end, RollEnd::Displaced | RollEnd::MayLose)
+                || component.waited_less().is_some()
         });
         lost.map(|component| Displaced {
             name: rollout.full_name(),
@@ -66,6 +71,8 @@ pub fn displaced<'a>(services: impl IntoIterator<Item = &'a ServiceRollout>) -> 
                 .stuck
                 .as_ref()
                 .map_or_else(String::new, |stuck| stuck.message.to_string()),
+            evicted_by: component.evicted_by.clone(),
+            perhaps: component.end == RollEnd::MayLose,
         })
     };
     services.into_iter().flat_map(of_service).collect()
@@ -75,21 +82,28 @@ impl Displaced {
     /// As a sentence.
     pub(super) fn sentence(&self) -> Cell {
         let component = self.component.map_or(String::new(), |component| format!(" {component}"));
-        let name = &self.name;
+        let (name, message) = (&self.name, &self.message);
+        let evicted = roll::evicted_by(&self.evicted_by);
         match self.waited {
             Some(waited) => Cell::warn(format_args!(
                 "more pods wait: {name}{component}: {}, {} before: {}",
                 plural(self.pods, "pod"),
                 roll::none_or(waited),
-                self.message
+                format_args!("{evicted}{message}")
             )),
-            None => Cell::bad(format_args!("no longer fits: {name}{component}: {}", self.message)),
+            None if self.perhaps => Cell::warn(format_args!(
+                "{}: {name}{component}: {evicted}{message}",
+                roll::MAY_LOSE_IT
+            )),
+            None => {
+                Cell::bad(format_args!("no longer fits: {name}{component}: {evicted}{message}"))
+            }
         }
     }
 
     /// Whether it had its nodes before.
     pub fn is_loss(&self) -> bool {
-        self.waited.is_none()
+        self.waited.is_none() && !self.perhaps
     }
 
     pub(super) fn json(&self) -> Value {
@@ -99,6 +113,12 @@ impl Displaced {
         }
         if let Some(waited) = self.waited {
             out["waited"] = waited.into();
+        }
+        if !self.evicted_by.is_empty() {
+            out["evictedBy"] = self.evicted_by.iter().map(|owner| owner.as_str()).collect();
+        }
+        if self.perhaps {
+            out["ends"] = roll::MAY_LOSE.map(RollEnd::as_str).to_vec().into();
         }
         out
     }
@@ -161,6 +181,11 @@ impl All<'_> {
     /// Number of services and other workloads whose pods lose their nodes.
     pub fn lost(&self) -> usize {
         self.services.iter().filter(|rollout| roll::is_displaced(&rollout.components)).count()
+    }
+
+    /// Number of those that may lose them, by a choice among equals.
+    fn perhaps_lost(&self) -> usize {
+        self.services.iter().filter(|rollout| roll::may_lose(&rollout.components)).count()
     }
 
     fn waits(service: &ServiceRollout) -> bool {
@@ -240,7 +265,11 @@ impl All<'_> {
             // Errors outweigh everything: no ✓ may stand in one line with them.
             _ if failed > 0 || self.failed || self.stuck() > 0 || self.lost() > 0 => Meaning::Bad,
             // Pods without a node are not confirmed, although nothing of them changes.
-            false if self.doubts.is_certain() && !self.services.iter().any(Self::waits) => {
+            false
+                if self.doubts.is_certain()
+                    && self.perhaps_lost() == 0
+                    && !self.services.iter().any(Self::waits) =>
+            {
                 Meaning::Good
             }
             _ => Meaning::Attention,
@@ -268,6 +297,10 @@ impl All<'_> {
             0 => {}
             1 => out.push_str("; 1 no longer fits"),
             lost => _ = write!(out, "; {lost} no longer fit"),
+        }
+        match self.perhaps_lost() {
+            0 => {}
+            perhaps => _ = write!(out, "; {perhaps} may no longer fit"),
         }
         // One reason is enough, and an unread part explains errors that follow from it.
         if self.doubts.incomplete {
@@ -327,7 +360,8 @@ impl Answer for All<'_> {
     /// Services that do not change are counted, not listed.
     fn json(&self) -> impl serde::Serialize {
         let listed = self.of_operators().filter(|rollout| {
-            let lost = roll::is_displaced(&rollout.components);
+            let lost =
+                roll::is_displaced(&rollout.components) || roll::may_lose(&rollout.components);
             Self::is_changed(rollout) || Self::waits(rollout) || lost || rollout.error.is_some()
         });
         // Workloads of no operator that do not change are listed only if they lose a node.
@@ -335,16 +369,21 @@ impl Answer for All<'_> {
         let (changing, others): (Vec<_>, Vec<_>) = others.partition(|one| Self::is_changed(one));
         let others = others
             .into_iter()
-            .filter(|rollout| roll::is_displaced(&rollout.components) || Self::waits(rollout));
+            .filter(|rollout| !displaced([*rollout]).is_empty() || Self::waits(rollout));
         let other = |rollout: &ServiceRollout| {
             let component = rollout.components.first();
             let stage = component.and_then(|component| component.stages.last());
             let stuck = component.and_then(|component| component.stuck.as_ref());
-            json!({
-                "name": rollout.full_name(),
-                "pods": stage.map_or(0, |stage| stage.new.pending),
-                "message": stuck.map_or("", |stuck| stuck.message.as_str()),
-            })
+            displaced([rollout]).first().map_or_else(
+                || {
+                    json!({
+                        "name": rollout.full_name(),
+                        "pods": stage.map_or(0, |stage| stage.new.pending),
+                        "message": stuck.map_or("", |stuck| stuck.message.as_str()),
+                    })
+                },
+                Displaced::json,
+            )
         };
         let service = |rollout: &ServiceRollout| {
             let components =

@@ -144,6 +144,11 @@ impl Waves<'_> {
             (_, true) => "; no update is stuck".to_owned(),
             (_, false) => format!("; stuck: {}", stuck.join(", ")),
         };
+        let perhaps = of(RollEnd::MayLose);
+        if !perhaps.is_empty() {
+            end.push_str("; may no longer fit: ");
+            end.push_str(&perhaps.join(", "));
+        }
         let lost = of(RollEnd::Displaced);
         if !lost.is_empty() {
             end.push_str("; no longer fits: ");

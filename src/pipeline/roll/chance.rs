@@ -1,10 +1,11 @@
 //! Choices among equals, which a cluster leaves to chance: the node of a pod where several are equally
 //! good, and the pod that a ReplicaSet deletes of several that are alike. Where another choice
-//! changes the end of an update, its end depends.
+//! changes the end of an update, its end depends; where it takes the nodes of what does not change, that
+//! may lose them.
 
 use super::Ground;
 use super::choices::Choices;
-use super::others::Displaced;
+use super::others::{self, Displaced};
 use super::outcome::{ComponentRollout, RollEnd};
 use super::play::{self, Simulated};
 use super::track::Track;
@@ -38,7 +39,7 @@ fn played(
     keeps_stages: bool,
 ) -> (Vec<ComponentRollout>, Vec<Displaced>) {
     let play = |choices| play::play(ground, tracks, more, choices, keeps_stages);
-    let Simulated { rollouts: mut all, met, most, displaced } = play(Choices::default());
+    let Simulated { rollouts: mut all, met, most, mut displaced } = play(Choices::default());
     let is_open =
         all.iter().any(|component| matches!(component.end, RollEnd::Complete | RollEnd::Stuck));
     // Only an end that another choice could turn is worth three more simulations.
@@ -46,9 +47,11 @@ fn played(
         return (all, displaced);
     }
     for choices in opposites(met) {
-        for (component, other) in all.iter_mut().zip(play(choices).rollouts) {
+        let other = play(choices);
+        for (component, other) in all.iter_mut().zip(other.rollouts) {
             component.or(other);
         }
+        others::or(&mut displaced, other.displaced);
     }
     (all, displaced)
 }
@@ -63,6 +66,16 @@ fn opposites(met: Choices) -> impl Iterator<Item = Choices> {
 impl ComponentRollout {
     /// Adds the end that another choice leads to.
     fn or(&mut self, other: Self) {
+        // Of what does not change, another choice may leave pods without the nodes that they had.
+        if !self.end.is_change() && !other.end.is_change() {
+            match (self.end, other.end) {
+                (RollEnd::MayLose, _) | (RollEnd::Displaced, RollEnd::Displaced) => {}
+                (RollEnd::Displaced, _) => self.end = RollEnd::MayLose,
+                (_, RollEnd::Displaced) => *self = Self { end: RollEnd::MayLose, ..other },
+                _ => {}
+            }
+            return;
+        }
         let ends = |one: RollEnd, two: RollEnd| (self.end, other.end) == (one, two);
         if ends(RollEnd::Complete, RollEnd::Stuck) || ends(RollEnd::Stuck, RollEnd::Complete) {
             self.end = RollEnd::Depends;

@@ -98,6 +98,7 @@ pub(super) fn outcome(
         new_template: has_new_template(track),
         end,
         stuck,
+        evicted_by: Vec::new(),
         fix: Vec::new(),
     }
 }

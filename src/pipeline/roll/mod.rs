@@ -13,6 +13,7 @@ pub(crate) mod changes;
 mod choices;
 pub(crate) mod edit;
 pub(crate) mod end;
+mod evicted;
 pub(crate) mod fix;
 pub(crate) mod order;
 mod others;
@@ -214,6 +215,8 @@ struct Ground<'a> {
     waited: BTreeMap<EcoString, usize>,
     /// The priority below which the pods of the change evict others.
     evicts_below: Option<i32>,
+    /// By service of the changes, its [`ServiceRollout::full_name`].
+    owners: Vec<EcoString>,
     /// The rules of ModelServings before and after the change.
     serving_rules: [&'static ServingRules; 2],
 }
@@ -347,6 +350,7 @@ fn ground<'a>(
         removed: others::Removed::default(),
         waited: BTreeMap::new(),
         evicts_below: None,
+        owners: Vec::new(),
         serving_rules: catalogs.map(servings::rules),
     }
 }
@@ -401,15 +405,13 @@ fn settle_tracks(
     tracks: &mut [Track],
 ) {
     let first = changes.services.len() + changes.servings.len();
-    let name = |track: &Track| {
-        let service = &rollouts[track.service];
-        let name = if let Some(at) = track.service.checked_sub(first) {
-            id_of(changes.workloads[at].after)
-        } else {
-            eco_format!("{}/{}", service.namespace, service.name)
-        };
-        (service.api, name)
+    let owner = |(at, service): (usize, &ServiceRollout)| match at.checked_sub(first) {
+        Some(at) => id_of(changes.workloads[at].after),
+        None => eco_format!("{}/{}", service.namespace, service.name),
     };
+    ground.owners = rollouts.iter().enumerate().map(owner).collect();
+    let owners = ground.owners.clone();
+    let name = |track: &Track| (rollouts[track.service].api, owners[track.service].clone());
     // A workload that no operator writes is its own owner.
     let workload = |track: &Track| match track.part {
         Part::Pods => name(track).1,

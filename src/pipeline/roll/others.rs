@@ -5,6 +5,7 @@
 //! keeps them; at its end those whose pods lost their nodes. Workloads of the same or a higher
 //! priority are left out, so a fleet of one priority costs nothing.
 
+use super::evicted::Evicted;
 use super::outcome::{ComponentRollout, RollEnd, RollStage, Stuck};
 use super::plain::is_simulated_kind;
 use super::track::{Begins, Kind, Part, Track};
@@ -27,9 +28,9 @@ use std::sync::Arc;
 /// A workload whose pods are created again.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
-    id: WorkloadId,
+    pub(super) id: WorkloadId,
     /// `Kind/namespace/name`, or `namespace/name` of a service.
-    owner: EcoString,
+    pub(super) owner: EcoString,
     /// Which of its pods have a node before the change.
     had_node: Vec<bool>,
 }
@@ -43,6 +44,8 @@ pub(super) struct Displaced {
     waited: usize,
     devices: i64,
     message: EcoString,
+    /// The owners of the pods that evicted them.
+    evicted_by: Vec<EcoString>,
     end: RollEnd,
 }
 
@@ -221,9 +224,9 @@ fn keep(
 }
 
 /// The pods that lost their nodes.
-pub(super) fn displaced(world: &World, kept: &[Kept]) -> Vec<Displaced> {
+pub(super) fn displaced(world: &World, kept: &[Kept], evicted: &Evicted) -> Vec<Displaced> {
     let scheduler = world.scheduler();
-    let one = |item: &Kept| {
+    let one = |(at, item): (usize, &Kept)| {
         // Only pods that had a node: a pod that waited before loses nothing.
         let members = world.members(item.id).iter().zip(&item.had_node).filter(|(_, had)| **had);
         let waiting: Vec<&KeptPod> = members
@@ -242,10 +245,11 @@ pub(super) fn displaced(world: &World, kept: &[Kept]) -> Vec<Displaced> {
             waited: 0,
             devices: waiting.iter().map(devices).sum(),
             message,
+            evicted_by: evicted.of_kept(at),
             end: RollEnd::Displaced,
         })
     };
-    kept.iter().filter_map(one).collect()
+    kept.iter().enumerate().filter_map(one).collect()
 }
 
 /// Whether the controller of a workload is one that is not simulated.
@@ -276,13 +280,15 @@ pub(super) fn unplaced(world: &World, ground: &Ground<'_>, arrived: &[Slots]) ->
                 waited: 0,
                 devices: devices.sum(),
                 message: why.clone(),
+                evicted_by: Vec::new(),
                 end: RollEnd::Stuck,
             });
         }
         if let Some(refused) = &claim.refused {
             let (pods, devices, message) = refused.parts();
             let end = RollEnd::Stuck;
-            return Some(Displaced { owner, pods, waited: 0, devices, message, end });
+            let evicted_by = Vec::new();
+            return Some(Displaced { owner, pods, waited: 0, devices, message, evicted_by, end });
         }
         let pods = slots.iter().flatten().filter_map(|slot| slot.pod);
         let waiting: Vec<PodId> =
@@ -294,6 +300,7 @@ pub(super) fn unplaced(world: &World, ground: &Ground<'_>, arrived: &[Slots]) ->
             waited: 0,
             devices: waiting.iter().map(|pod| gpus(scheduler.template_of(*pod))).sum(),
             message: why.map(|rejection| rejection.message.clone()).unwrap_or_default(),
+            evicted_by: Vec::new(),
             end: RollEnd::Stuck,
         })
     };
@@ -376,6 +383,7 @@ pub(super) fn still_waiting(
             waited,
             devices: 0,
             message: why.map(|rejection| rejection.message.clone()).unwrap_or_default(),
+            evicted_by: Vec::new(),
             end: if pods.len() > waited { RollEnd::Displaced } else { RollEnd::Waits },
         })
     };
@@ -434,6 +442,30 @@ pub(super) fn waited(
     i64::try_from(waiting.sum::<usize>()).unwrap_or(i64::MAX)
 }
 
+/// Adds those that another choice among equals leads to: what loses its nodes by one choice alone may
+/// lose them.
+pub(super) fn or(all: &mut Vec<Displaced>, other: Vec<Displaced>) {
+    let loses = |all: &[Displaced], owner: &EcoString| {
+        all.iter().any(|one| one.owner == *owner && one.end == RollEnd::Displaced)
+    };
+    for one in all.iter_mut() {
+        if one.end == RollEnd::Displaced && !loses(&other, &one.owner) {
+            one.end = RollEnd::MayLose;
+        }
+    }
+    for mut one in other {
+        let is_lost = one.end == RollEnd::Displaced;
+        let is_there = |is: &Displaced| {
+            is.owner == one.owner && matches!(is.end, RollEnd::Displaced | RollEnd::MayLose)
+        };
+        if is_lost && !all.iter().any(is_there) {
+            all.retain(|is| is.owner != one.owner);
+            one.end = RollEnd::MayLose;
+            all.push(one);
+        }
+    }
+}
+
 impl Displaced {
     /// The same of these pods as [`super::end::keep_waiting`].
     pub(super) fn keep_waiting(&mut self) {
@@ -464,6 +496,7 @@ impl Displaced {
             peak_gpus: self.devices,
             replaced: 0,
             new_template: false,
+            evicted_by: self.evicted_by,
             fix: Vec::new(),
         };
         ServiceRollout {

@@ -19,6 +19,9 @@ pub enum RollEnd {
     Waits,
     /// Nothing changes, and pods that had a node before have none.
     Displaced,
+    /// Nothing changes, and whether pods that had a node before have none hangs on a choice among equal
+    /// pods or nodes.
+    MayLose,
     /// A Deployment that is paused: its pods keep the template that they have.
     Paused,
     /// `updateStrategy: OnDelete`: a pod keeps its template until it is deleted.
@@ -30,7 +33,7 @@ pub enum RollEnd {
 impl RollEnd {
     /// Whether the workload changes.
     pub fn is_change(self) -> bool {
-        !matches!(self, Self::NothingToDo | Self::Waits | Self::Displaced)
+        !matches!(self, Self::NothingToDo | Self::Waits | Self::Displaced | Self::MayLose)
     }
 
     /// Whether its controller does all that it does without a hand: a paused Deployment and pods that
@@ -44,7 +47,7 @@ impl RollEnd {
         match self {
             Self::Complete => "complete",
             Self::Stuck => "stuck",
-            Self::Depends => "depends",
+            Self::Depends | Self::MayLose => "depends",
             Self::NothingToDo => "nothing-to-do",
             Self::Waits => "waits",
             Self::Displaced => "no-longer-fits",
@@ -130,6 +133,8 @@ pub struct ComponentRollout {
     pub replaced: usize,
     /// The template is another one than that of the state before.
     pub new_template: bool,
+    /// Where its pods lost their nodes, the owners of the pods of a higher priority that evicted them.
+    pub evicted_by: Vec<EcoString>,
     /// Edits that complete it.
     pub fix: Vec<Fix>,
 }

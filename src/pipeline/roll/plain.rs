@@ -402,6 +402,7 @@ pub(super) fn not_judged(object: &Object, message: EcoString) -> ComponentRollou
         peak_gpus: 0,
         replaced: 0,
         new_template: false,
+        evicted_by: Vec::new(),
         fix: Vec::new(),
     }
 }

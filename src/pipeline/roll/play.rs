@@ -1,6 +1,7 @@
 //! The simulation: the state before the change, the change, and the stages until nothing moves.
 
 use super::choices::Choices;
+use super::evicted::Evicted;
 use super::others::{self, Displaced, Kept, Waiting};
 use super::outcome::{ComponentRollout, RollEnd};
 use super::serving::Coupled;
@@ -63,6 +64,7 @@ pub(super) fn play(
     let mut moved = BTreeSet::new();
     // Ties of the state before are no choice of the change.
     let ties = world.scheduler().ties();
+    let evictions = world.scheduler().evictions().len();
     for pod in leaving {
         world.end(pod);
     }
@@ -131,7 +133,11 @@ pub(super) fn play(
     for (track, rollout) in tracks.iter().zip(&mut rollouts) {
         end::wait_for_volume(track, rollout, &moved, one_node);
     }
-    let mut displaced = others::displaced(&world, &kept);
+    let evicted = Evicted::since(evictions, &world, ground, tracks, &kept);
+    for (at, rollout) in rollouts.iter_mut().enumerate().filter(|(_, one)| !one.end.is_change()) {
+        rollout.evicted_by = evicted.of_track(at);
+    }
+    let mut displaced = others::displaced(&world, &kept, &evicted);
     let new = others::unplaced(&world, ground, &arrived);
     let others = others::waiting(&world, &kept);
     if !end::is_shorter(tracks, &rollouts, others) {

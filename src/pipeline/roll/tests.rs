@@ -337,6 +337,49 @@ fn a_service_that_another_evicts_no_longer_fits() {
     let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
     let ran = ome_on("rollout a --no-builtin -o json --base {before.yaml} -f {after.yaml}", &files);
     assert_eq!((end(&ran), ran.code), ("no-longer-fits".into(), 2), "{}", ran.out);
+    assert_eq!(ran.at("/components/0/rollout/evictedBy/0"), "ml/z", "{}", ran.out);
+}
+
+/// `api` needs a node of its own for each pod, and its surge evicts `ocr`, which needs two devices on one
+/// node. Which old pod of `api` goes first decides whether it finds them again.
+#[test]
+fn what_a_choice_among_equal_pods_decides_may_no_longer_fit() {
+    let input = |version: &str| {
+        let api = format!(
+            "minReplicas: 2, maxReplicas: 4, runner: {{name: ome-container, env: [{{name: V, value: '{version}'}}], ports: [{{containerPort: 80, hostPort: 80}}]}}"
+        );
+        let devices = "resources: {requests: {nvidia.com/gpu: 2}, limits: {nvidia.com/gpu: 2}}";
+        let ocr = format!(
+            "minReplicas: 1, maxReplicas: 1, priorityClassName: low, runner: {{name: ome-container, {devices}}}"
+        );
+        catalog(1)
+            + LOW
+            + &gpu_node("n0", 1, "")
+            + &gpu_node("n1", 2, "")
+            + &gpu_node("n2", 2, "")
+            + &service("api", &api)
+            + &service("ocr", &ocr)
+    };
+    let (before, after) = (input("1"), input("2"));
+    let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
+    let with = |command: &str| {
+        ome_on(&format!("{command} --no-builtin --base {{before.yaml}} -f {{after.yaml}}"), &files)
+    };
+    let all = with("rollout --all");
+    assert_eq!(all.code, 0, "{}", all.out);
+    let words = "may no longer fit, as the choice among equal pods or nodes decides: ml/ocr engine: evicted by ml/api: 0/3 nodes";
+    assert!(all.out.contains(words), "{}", all.out);
+    assert!(all.out.contains("! 1 of 2 services changes"), "{}", all.out);
+    assert!(all.out.contains("; 1 may no longer fit"), "{}", all.out);
+    let one = with("rollout api -o json");
+    assert_eq!(one.at("/displaced/0/ends/1"), "no-longer-fits", "{}", one.out);
+    assert_eq!((end(&one), one.code), ("complete".into(), 0), "{}", one.out);
+    let one = with("rollout ocr -o json");
+    assert_eq!((end(&one), one.code), ("depends".into(), 0), "{}", one.out);
+    let diff = with("diff -o json");
+    let list = "/capacity/mayNoLongerFitAfterRestarts/0";
+    assert_eq!(diff.at(&format!("{list}/service")), "ml/ocr", "{}", diff.out);
+    assert_eq!(diff.at(&format!("{list}/evictedBy/0")), "ml/api", "{}", diff.out);
 }
 
 /// A class of a low priority.
@@ -368,7 +411,8 @@ fn a_service_that_waited_before_waits_with_more_pods() {
     let all = ome_on("rollout --all --no-builtin --base {before.yaml} -f {after.yaml}", &files);
     assert_eq!(all.code, 0, "{}", all.out);
     assert!(
-        all.out.contains("! more pods wait: ml/talk engine: 2 pods, 1 before: 0/2 nodes"),
+        all.out
+            .contains("! more pods wait: ml/talk engine: 2 pods, 1 before: evicted by ml/api: 0/2"),
         "{}",
         all.out
     );
@@ -401,9 +445,13 @@ fn a_place_that_changes_hands_is_no_lack_of_room() {
     let (before, after) = (of("1"), of("2"));
     let more = after.replace("minReplicas: 2", "minReplicas: 4");
     for (after, code, text) in [
-        (&after, 0, "! more pods wait: ml/talk engine: 1 pod, none before: 0/2 nodes"),
+        (
+            &after,
+            0,
+            "! more pods wait: ml/talk engine: 1 pod, none before: evicted by ml/api: 0/2 nodes",
+        ),
         // More pods of the changed service leave less for the others.
-        (&more, 2, "✗ no longer fits: ml/talk engine: 0/2 nodes"),
+        (&more, 2, "✗ no longer fits: ml/talk engine: evicted by ml/api: 0/2 nodes"),
     ] {
         let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
         let all = ome_on("rollout --all --no-builtin --base {before.yaml} -f {after.yaml}", &files);

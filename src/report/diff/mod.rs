@@ -139,7 +139,13 @@ impl Answer for View<'_> {
 /// The effect of the change on the capacity of the nodes.
 fn capacity(capacity: &Capacity) -> Value {
     let room = |room: &Room| json!({ "verdict": room.verdict, "wanted": room.wanted, "pending": room.pending });
-    let waits = |component: &Waits| json!({ "service": component.service.as_str(), "component": component.component.as_str(), "message": component.message.as_str() });
+    let waits = |component: &Waits| {
+        let mut out = json!({ "service": component.service.as_str(), "component": component.component.as_str(), "message": component.message.as_str() });
+        if !component.evicted_by.is_empty() {
+            out["evictedBy"] = component.evicted_by.iter().map(|owner| owner.as_str()).collect();
+        }
+        out
+    };
     let is_workload = |waiting: &&Waits| OwnerName::of(&waiting.service).kind.is_some();
     let mut out = json!({
         "before": capacity.before.as_ref().map(room),
@@ -154,6 +160,7 @@ fn capacity(capacity: &Capacity) -> Value {
         ("doesNotFit", &capacity.new),
         ("waitsAsBefore", &capacity.same),
         ("noLongerFitsAfterRestarts", &capacity.displaced),
+        ("mayNoLongerFitAfterRestarts", &capacity.perhaps_displaced),
     ];
     for (key, open) in super::doubts::keys(&capacity.doubts) {
         out[key] = open;
@@ -165,7 +172,13 @@ fn capacity(capacity: &Capacity) -> Value {
         if !services.is_empty() {
             out[key] = services.into_iter().map(waits).collect();
         }
-        let other = |waiting: &Waits| json!({ "workload": waiting.service.as_str(), "list": key, "message": waiting.message.as_str() });
+        let other = |waiting: &Waits| {
+            let mut out = json!({ "workload": waiting.service.as_str(), "list": key, "message": waiting.message.as_str() });
+            if !waiting.evicted_by.is_empty() {
+                out["evictedBy"] = waiting.evicted_by.iter().map(|owner| owner.as_str()).collect();
+            }
+            out
+        };
         others.extend(workloads.into_iter().map(other));
     }
     let stuck = capacity.stuck.iter().flatten().filter(is_workload);

@@ -416,6 +416,9 @@ impl Rollout<'_> {
                 Some(RollEnd::Displaced) => {
                     Cell::bad(format_args!("{name} no longer fits its nodes"))
                 }
+                Some(RollEnd::MayLose) => {
+                    Cell::warn(format_args!("{name} may no longer fit its nodes"))
+                }
                 Some(RollEnd::Waits) => Cell::warn(format_args!("{name}: pods wait as before")),
                 Some(RollEnd::Depends) => Cell::warn(format_args!(
                     "{name}: whether it completes hangs on a choice among equals"

@@ -14,7 +14,7 @@ use crate::report::accounting;
 use crate::report::cell::{Cell, Meaning};
 use crate::report::doubts;
 use crate::report::phrases::{first_of, plural};
-use crate::report::roll::unrolled;
+use crate::report::roll::{evicted_by, unrolled};
 use crate::report::screen::printable;
 use ecow::EcoString;
 use group::group;
@@ -205,8 +205,10 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, summary: &Summary
     let mut listed = |meaning: Meaning, what: &str, all: &'c [Waits]| {
         let lines = all.iter().take(NAMES).map(|component| {
             let why = once(&mut reported, &component.message);
+            let evicted = evicted_by(&component.evicted_by);
             let (service, component) = (&component.service, &component.component);
-            Cell::marked(meaning, printable(&format!("{what}: {service} {component}: {why}")))
+            let text = format!("{what}: {service} {component}: {evicted}{why}");
+            Cell::marked(meaning, printable(&text))
         });
         out.extend(lines);
         if all.len() > NAMES {
@@ -218,6 +220,8 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, summary: &Summary
     listed(Meaning::Attention, "waits as before", &capacity.same);
     listed(Meaning::Bad, "restart gets stuck", capacity.stuck.as_deref().unwrap_or_default());
     listed(Meaning::Bad, "no longer fits after the restarts", &capacity.displaced);
+    let perhaps = "may no longer fit after the restarts, as a choice among equals decides";
+    listed(Meaning::Attention, perhaps, &capacity.perhaps_displaced);
     let open = doubts::sentences(&capacity.doubts, NAMES).into_iter();
     out.extend(open.map(|sentence| sentence.with(printable(&sentence.text))));
     let pods = |room: &Room| format!("{} of {}", room.pending, plural(room.wanted, "pod"));
@@ -433,7 +437,9 @@ fn title(view: &View<'_>) -> Cell {
             1 => ends.push("1 restart gets stuck".to_owned()),
             more => ends.push(format!("{more} restarts get stuck")),
         }
-        waits = capacity.after.pending > 0 || capacity.changed_workloads().any(is_open);
+        waits = capacity.after.pending > 0
+            || !capacity.perhaps_displaced.is_empty()
+            || capacity.changed_workloads().any(is_open);
         if capacity.after.pending > 0 {
             let wanted = plural(capacity.after.wanted, "pod");
             ends.push(format!("{} of {wanted} pending", capacity.after.pending));
