@@ -60,14 +60,14 @@ fn stages(criterion: &mut Criterion) {
             let selector = Selector::new(&OME_DOCUMENTED, &world.catalog);
             services
                 .iter()
-                .filter(|views| selector.resolve(views.of(SEMANTICS)).chosen().is_some())
+                .filter(|views| selector.resolve(views.followed()).chosen().is_some())
                 .count()
         });
     });
     let selector = Selector::new(&OME_DOCUMENTED, &world.catalog);
     let chosen: Vec<_> = services
         .iter()
-        .map(|views| (views.of(SEMANTICS), selector.resolve(views.of(SEMANTICS)).chosen()))
+        .map(|views| (views.followed(), selector.resolve(views.followed()).chosen()))
         .collect();
     group.bench_function("merge", |bencher| {
         bencher.iter(|| {
@@ -105,12 +105,10 @@ fn stages(criterion: &mut Criterion) {
         });
     });
     group.bench_function("plan", |bencher| {
-        bencher.iter(|| {
-            Planner::new(&world.catalog, SEMANTICS).plan_all(&services, Depth::Plan).len()
-        });
+        bencher.iter(|| Planner::new(&world.catalog).plan_all(&services, Depth::Plan).len());
     });
 
-    let renderer = Renderer::new(&world, SEMANTICS, "cluster.local");
+    let renderer = Renderer::new(&world, "cluster.local");
     let render = || {
         services
             .iter()

@@ -5,13 +5,16 @@
 //! folder, defined by its differences from another release.
 //!
 //! Flags, settings and the input fix release and mode of each operator once per run. The code that
-//! looks up the policy for them (`Catalog::policy`, `Releases::policy`) is in `cli`, `workspace`,
+//! looks up the policy for them (`Catalog::policy`, [`Readings::policy`]) is in `cli`, `workspace`,
 //! `check` (`View::policy`, for the checks of the operators too), `operators/ome/checks`,
 //! `pipeline` and `diff`. All other code gets a policy, or a value of one, as an argument.
 
+mod readings;
 pub mod upgrade;
 
-use crate::api::{Api, Evidence, Field, Follow, Model, Owned, PerReading, Release, Semantics};
+pub use readings::Readings;
+
+use crate::api::{Api, Evidence, Field, Model, Release, Semantics};
 use ecow::EcoString;
 use std::any::Any;
 use std::fmt::Debug;
@@ -310,52 +313,6 @@ pub struct Unknown {
     pub supported: &'static str,
 }
 
-impl Owned for &'static Policy {
-    fn api(&self) -> Api {
-        self.api
-    }
-}
-
-/// The documents and one release of every operator that has policies.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Releases {
-    by_api: [Option<PerReading<&'static Policy>>; Api::COUNT],
-    /// The rules of ModelServings, which nothing is decided about.
-    servings: Option<&'static dyn OperatorRules>,
-}
-
-impl Releases {
-    /// Sets the documents and the release of an operator, replacing earlier ones.
-    pub fn add(&mut self, views: PerReading<&'static Policy>) {
-        // The documents and the release of a pair are always of one operator.
-        self.by_api[views.controller.api as usize] = Some(views);
-    }
-
-    /// Replaces the release of an operator that was added before.
-    pub fn follow(&mut self, release: &'static Policy) {
-        if let Some(views) = &mut self.by_api[release.api as usize] {
-            views.controller = release;
-        }
-    }
-
-    /// Sets the document or the release of ModelServings.
-    #[must_use]
-    pub fn with_servings(mut self, rules: &'static dyn OperatorRules) -> Self {
-        self.servings = Some(rules);
-        self
-    }
-
-    /// Returns the rules of ModelServings; `None` when none were set, or of another type.
-    pub fn servings<T: Any>(&self) -> Option<&'static T> {
-        (self.servings? as &dyn Any).downcast_ref()
-    }
-
-    /// Returns the policy of an API in a mode; `None` for an API without policies.
-    pub fn policy(&self, api: Api, follow: impl Into<Follow>) -> Option<&'static Policy> {
-        self.by_api[api as usize].as_ref().map(|views| *views.of(follow))
-    }
-}
-
 impl Policy {
     /// Returns the rules of its operator; `None` when they are of another type.
     pub fn operator_rules<T: Any>(&self) -> Option<&'static T> {
@@ -389,40 +346,6 @@ mod tests {
     use crate::operators;
 
     #[test]
-    fn documents_and_releases_decide_in_their_modes() {
-        let newest = operators::newest();
-        for api in operators::deciding() {
-            let of = |mode| newest.policy(api, mode).expect("it decides");
-            let [documents, release] = [Semantics::Documented, Semantics::Controller].map(of);
-            assert_eq!((documents.api, release.api), (api, api));
-            assert_eq!(documents.semantics, Semantics::Documented);
-            assert_eq!(release.semantics, Semantics::Controller);
-        }
-        assert!(newest.policy(Api::Kthena, Semantics::Controller).is_none());
-        assert!(Releases::default().policy(Api::Ome, Semantics::Documented).is_none());
-    }
-
-    #[test]
-    fn a_followed_release_changes_its_operator_alone_and_no_documents() {
-        let mut releases = operators::newest();
-        let [ome, kserve] = [Api::Ome, Api::KServe];
-        let before = releases;
-        let oldest = operators::release(ome, "v0.1.4").expect("it is known");
-        releases.follow(oldest);
-        let tag = |releases: &Releases, api, mode: Semantics| {
-            releases.policy(api, mode).map(|policy| policy.id.tag)
-        };
-        assert_eq!(tag(&releases, ome, Semantics::Controller), Some("v0.1.4"));
-        for (api, mode) in [(ome, Semantics::Documented), (kserve, Semantics::Controller)] {
-            assert_eq!(tag(&releases, api, mode), tag(&before, api, mode));
-        }
-        // An operator that was never added has no documents to go beside a release.
-        let mut none = Releases::default();
-        none.follow(oldest);
-        assert!(none.policy(ome, Semantics::Controller).is_none());
-    }
-
-    #[test]
     fn rules_of_servings_are_those_that_were_set_last_and_of_their_own_type() {
         use crate::operators::kthena::releases::{KTHENA_HEAD, KTHENA_V0_1};
         use crate::operators::servings::{ServingRules, followed};
@@ -447,7 +370,7 @@ mod tests {
     fn documents_and_releases_of_one_operator_expand_the_same_containers() {
         for api in operators::deciding() {
             let newest = operators::newest();
-            let of = |mode| newest.policy(api, mode).expect("it decides").expanded;
+            let of = |mode| newest.policy_by(api, mode).expect("it decides").expanded;
             assert_eq!(of(Semantics::Documented), of(Semantics::Controller), "{api:?}");
         }
     }
@@ -455,7 +378,7 @@ mod tests {
     #[test]
     fn a_policy_has_the_rules_of_its_own_operator_only() {
         let newest = operators::newest();
-        let ome = newest.policy(Api::Ome, Semantics::Controller).expect("it decides");
+        let ome = newest.policy_by(Api::Ome, Semantics::Controller).expect("it decides");
         assert!(ome.operator_rules::<crate::operators::ome::rules::OmeRelease>().is_some());
         assert!(ome.operator_rules::<crate::operators::kserve::rules::KServeRelease>().is_none());
     }

@@ -326,7 +326,7 @@ pub fn validate(bytes: &[u8]) {
         let asked: Vec<_> =
             ome::internals::operators::checks().flat_map(|check| check.codes).copied().collect();
         found.extend(check::run(
-            &View { catalog: &world.catalog, sources: &world.sources, semantics: semantics.into() },
+            &View { catalog: &world.catalog, sources: &world.sources },
             ome::internals::operators::checks(),
             &asked,
         ));
@@ -341,7 +341,7 @@ pub fn plan(bytes: &[u8]) {
     for semantics in BOTH {
         let world = world(bytes, semantics);
         let services: Vec<_> = world.catalog.services().collect();
-        let planner = Planner::new(&world.catalog, semantics);
+        let planner = Planner::new(&world.catalog);
         let mut planned = planner.plan_all(&services, Depth::Explain);
         let kthena = if semantics == Semantics::Documented {
             &KTHENA_DOCUMENTED
@@ -367,7 +367,7 @@ pub fn plan(bytes: &[u8]) {
         let (together, costs) = (together.as_ref(), costs(&planned, &servings));
         let totals = totals(&planned, &servings, world.catalog.machines(), together);
         let document = json::Plan {
-            semantics: semantics.into(),
+            readings: *world.catalog.readings(),
             depth: Depth::Explain,
             planned: &planned,
             flips: &[],
@@ -384,9 +384,8 @@ pub fn plan(bytes: &[u8]) {
         assert!(serde_json::to_string(&document).is_ok(), "the document can be written");
         let style = table::Style { color: false, width: None };
         let sources = &world.sources;
-        let semantics = semantics.into();
         let view = plan::Plan {
-            semantics,
+            readings: *world.catalog.readings(),
             header: "",
             planned: &planned,
             sources,
@@ -418,7 +417,7 @@ pub fn plan(bytes: &[u8]) {
 pub fn render(bytes: &[u8]) {
     for semantics in BOTH {
         let world = world(bytes, semantics);
-        let renderer = Renderer::new(&world, semantics, "cluster.local");
+        let renderer = Renderer::new(&world, "cluster.local");
         for views in world.catalog.services() {
             let mut history = Recorder::new();
             let rendered = renderer.render(views, &mut history);

@@ -49,8 +49,8 @@ pub use model_serving::{
 };
 pub(crate) use object::was_in_cluster;
 pub use object::{Api, Field, Object, ObjectRef, SET_BY_SERVER, Scope, Template, name_of_shown};
-pub use reading::{Owned, PerReading, Views};
-pub use release::{Follow, Knowledge, Release, Semantics};
+pub use reading::{PerReading, Views};
+pub use release::{Knowledge, Release, Semantics};
 pub use runtime::{
     DecodedConfigs, FormatEntry, Runtime, SERVING_CONTAINER, SizeRange, model_container,
 };

@@ -1,27 +1,9 @@
 //! Values that differ between the documents and the followed release.
 //!
-//! In: a value for each of the two. Out: the one that a mode selects. This module does not compute
-//! either value.
+//! In: a value for each of the two, and which is followed. Out: either. This module does not compute
+//! the values.
 
-use super::{AcceleratorClass, Api, Follow, Semantics, Service};
-
-/// A value that belongs to an operator, so the operator's mode selects how it is read.
-pub trait Owned {
-    /// Returns the operator's API.
-    fn api(&self) -> Api;
-}
-
-impl Owned for Service {
-    fn api(&self) -> Api {
-        self.object.api
-    }
-}
-
-impl Owned for AcceleratorClass {
-    fn api(&self) -> Api {
-        self.object.api
-    }
-}
+use super::{Semantics, Service};
 
 /// One value by the documents and one by the release.
 #[derive(Clone, Copy, Debug)]
@@ -30,20 +12,25 @@ pub struct PerReading<T> {
     pub documented: T,
     /// By the controller of the release that is followed or compared with the documents.
     pub controller: T,
+    /// The mode of the operator that the value belongs to.
+    pub mode: Semantics,
 }
 
 impl<T> PerReading<T> {
-    /// Computes both values; calls `by` once per mode.
-    pub fn read(mut by: impl FnMut(Semantics) -> T) -> Self {
-        Self { documented: by(Semantics::Documented), controller: by(Semantics::Controller) }
+    /// Computes both values; calls `by` once per mode. `mode` is that of the value's operator.
+    pub fn read(mode: Semantics, mut by: impl FnMut(Semantics) -> T) -> Self {
+        let [documented, controller] = [Semantics::Documented, Semantics::Controller].map(&mut by);
+        Self { documented, controller, mode }
     }
-}
 
-impl<T: Owned> PerReading<T> {
-    /// Returns the value for the mode of its operator.
-    pub fn of(&self, follow: impl Into<Follow>) -> &T {
-        // Both readings are of one object, so either tells the operator.
-        match follow.into().of(self.documented.api()) {
+    /// Returns the value that is followed.
+    pub fn followed(&self) -> &T {
+        self.by(self.mode)
+    }
+
+    /// Returns the value for a mode.
+    pub fn by(&self, mode: Semantics) -> &T {
+        match mode {
             Semantics::Documented => &self.documented,
             Semantics::Controller => &self.controller,
         }

@@ -4,12 +4,10 @@
 use super::item::Item;
 use super::variants::{self, Place, Standing, View};
 use super::{Catalog, RuntimeSet, builtin};
-use crate::api::{
-    Api, Follow, Object, ObjectRef, OperatorConfig, Runtime, Scope, Semantics, Views,
-};
+use crate::api::{Api, Object, ObjectRef, OperatorConfig, Runtime, Scope, Semantics, Views};
 use crate::cluster::{DeviceTolerations, Machine};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::policy::{Platform, Releases};
+use crate::policy::{Platform, Readings};
 use crate::source::{FileText, Source, SourceId, Span};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -18,15 +16,13 @@ use std::sync::Arc;
 /// How a catalog is built.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// By whose rules findings are graded.
-    pub semantics: Follow,
     /// Built-in runtimes and accelerator classes are candidates beside those of the input.
     pub all_builtin: bool,
     /// Built-in objects replace those of the input that have their names: they are what a release
     /// ships.
     pub shipped: bool,
-    /// The releases that are followed.
-    pub releases: Option<Releases>,
+    /// By which rules the objects were read.
+    pub readings: Readings,
     /// The releases beneath the operators.
     pub platform: Option<Platform>,
     /// The directory whose definitions go before others of the same name.
@@ -191,7 +187,7 @@ impl Builder {
                 object,
                 &self.places[position],
                 &place,
-                self.options.semantics.of(object.api),
+                self.options.readings.mode(object.api),
             ));
         }
         let (mut item, mut place) = (item, place);
@@ -305,7 +301,7 @@ impl Builder {
     fn assemble(&self, items: Vec<Item>) -> Catalog {
         let mut catalog = Catalog {
             config: self.config.clone(),
-            releases: self.options.releases,
+            readings: self.options.readings,
             platform: self.options.platform,
             overridden: self.overridden.clone(),
             unfilled: Arc::clone(&self.unfilled),

@@ -16,13 +16,13 @@ pub use runtimes::RuntimeSet;
 pub use variants::{Place, Standing, View, preferred};
 
 use crate::api::{
-    AcceleratorClass, Api, ClusterQueue, Failure, FineTunedWeight, Follow, LocalQueue, Model,
-    ModelServing, Object, ObjectRef, OperatorConfig, PerReading, ResourceFlavor, Runtime, Scope,
+    AcceleratorClass, Api, ClusterQueue, Failure, FineTunedWeight, LocalQueue, Model, ModelServing,
+    Object, ObjectRef, OperatorConfig, PerReading, ResourceFlavor, Runtime, Scope, Semantics,
     Views,
 };
 use crate::cluster::{DeviceTolerations, Machine};
 use crate::diag::Nearby;
-use crate::policy::{AcceleratorOptions, Platform, Policy, Releases};
+use crate::policy::{AcceleratorOptions, Platform, Policy, Readings};
 use crate::source::{FileText, SourceId, Span};
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -61,7 +61,7 @@ pub struct Catalog {
     /// By namespace and name.
     local_queues: BTreeMap<(EcoString, EcoString), LocalQueue>,
     accelerator_options: AcceleratorOptions,
-    releases: Option<Releases>,
+    readings: Readings,
     platform: Option<Platform>,
     config: OperatorConfig,
     /// Objects that are read and kept, but have no index of their own.
@@ -228,17 +228,18 @@ impl Catalog {
     }
 
     /// An accelerator class as a semantics reads it.
-    pub fn class(&self, follow: impl Into<Follow>, name: &str) -> Option<&AcceleratorClass> {
-        self.accelerator_classes.get(name).map(|views| views.of(follow))
+    pub fn class_by(&self, mode: Semantics, name: &str) -> Option<&AcceleratorClass> {
+        self.accelerator_classes.get(name).map(|views| views.by(mode))
     }
 
     /// All accelerator classes by name, as a semantics reads them.
-    pub fn classes(
-        &self,
-        follow: impl Into<Follow>,
-    ) -> impl ExactSizeIterator<Item = &AcceleratorClass> {
-        let follow = follow.into();
-        self.accelerator_classes.values().map(move |views| views.of(follow))
+    pub fn classes_by(&self, mode: Semantics) -> impl ExactSizeIterator<Item = &AcceleratorClass> {
+        self.accelerator_classes.values().map(move |views| views.by(mode))
+    }
+
+    /// All accelerator classes by name, as the semantics that is followed reads them.
+    pub fn classes(&self) -> impl ExactSizeIterator<Item = &AcceleratorClass> {
+        self.accelerator_classes.values().map(PerReading::followed)
     }
 
     /// Whether a service that does not name the class may be given it.
@@ -359,14 +360,19 @@ impl Catalog {
         self.refused = refused;
     }
 
-    /// The policy of an API under a semantics; `None` for an API that decides nothing.
-    pub fn policy(&self, api: Api, follow: impl Into<Follow>) -> Option<&'static Policy> {
-        self.releases?.policy(api, follow)
+    /// The policy that is followed of an API; `None` for an API that decides nothing.
+    pub fn policy(&self, api: Api) -> Option<&'static Policy> {
+        self.readings.policy(api)
     }
 
-    /// The releases that are followed; `None` for a catalog that no input was read into.
-    pub(crate) fn releases(&self) -> Option<&Releases> {
-        self.releases.as_ref()
+    /// The policy of an API under a semantics; `None` for an API that decides nothing.
+    pub fn policy_by(&self, api: Api, mode: Semantics) -> Option<&'static Policy> {
+        self.readings.policy_by(api, mode)
+    }
+
+    /// By which rules the input was read; by none for a catalog that no input was read into.
+    pub fn readings(&self) -> &Readings {
+        &self.readings
     }
 
     /// The releases beneath the operators; `None` for a catalog that no input was read into.

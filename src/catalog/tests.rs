@@ -174,9 +174,9 @@ fn classes_of_the_input_switch_off_what_is_built_in() {
     let class = "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {name: own}\nspec: {vendor: nvidia, discovery: {nodeSelector: {a: b}}}\n";
     let world = world_of(class);
     assert!(world.catalog.has_own_class());
-    let class = world.catalog.class(Follow::default(), "own").expect("it was read");
+    let class = world.catalog.class_by(Semantics::Documented, "own").expect("it was read");
     assert!(world.catalog.is_candidate_class(class));
-    assert!(world.catalog.class(Follow::default(), "else").is_none());
+    assert!(world.catalog.class_by(Semantics::Documented, "else").is_none());
     assert!(!world_of("").catalog.has_own_class());
 }
 

@@ -39,7 +39,7 @@ fn each<'a>(view: &View<'a>, mut visit: impl FnMut(&Written<'a>)) {
         }
     }
     for views in view.catalog.services() {
-        let service = views.of(view.semantics);
+        let service = views.followed();
         for component in &service.components {
             // The deprecated form uses another key.
             // Findings have the path that the user wrote.

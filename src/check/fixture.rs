@@ -35,8 +35,7 @@ fn object(kind: &str, name: &str, spec: &str) -> String {
 /// is built.
 pub(crate) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Object)) -> Catalog {
     let mut builder = Builder::new(Options {
-        semantics: semantics.into(),
-        releases: Some(operators::newest()),
+        readings: operators::newest().with_modes(semantics),
         ..Options::default()
     });
     let mut quiet = Vec::new();
@@ -87,7 +86,7 @@ pub(crate) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
             }
             (Api::Ome, "FineTunedWeight") => Item::Weight(Box::new(ome::fine_tuned_weight(object))),
             (Api::Ome, "AcceleratorClass") => {
-                Item::AcceleratorClass(Box::new(PerReading::read(|semantics| {
+                Item::AcceleratorClass(Box::new(PerReading::read(semantics, |semantics| {
                     ome::accelerator::accelerator_class(object.clone(), semantics)
                 })))
             }
@@ -96,8 +95,8 @@ pub(crate) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
             }
             (Api::Ome | Api::KServe, "InferenceService") => {
                 let read = if api == Api::Ome { ome::service } else { kserve::service };
-                Item::Service(Box::new(PerReading::read(|semantics| {
-                    let policy = operators::newest().policy(api, semantics).unwrap();
+                Item::Service(Box::new(PerReading::read(semantics, |semantics| {
+                    let policy = operators::newest().policy_by(api, semantics).unwrap();
                     read(object.clone(), policy, &mut quiet)
                 })))
             }
@@ -125,11 +124,7 @@ pub(crate) fn run_with(text: &str, semantics: Semantics, codes: &[Code]) -> Vec<
     let mut sources = SourceMap::new();
     sources.add(Source::new("test.yaml", SourceKind::File, text));
     check(
-        &View {
-            catalog: &catalog(text, semantics, |_| ()),
-            sources: &sources,
-            semantics: semantics.into(),
-        },
+        &View { catalog: &catalog(text, semantics, |_| ()), sources: &sources },
         crate::operators::checks(),
         codes,
     )

@@ -27,7 +27,7 @@ pub use baseline::Baseline;
 pub use scalar::spell_out;
 pub use server::refused_by_definition;
 
-use crate::api::{Api, Follow, Object};
+use crate::api::{Api, Object};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::Policy;
@@ -41,18 +41,16 @@ pub struct View<'a> {
     pub catalog: &'a Catalog,
     /// The source texts of the catalog.
     pub sources: &'a SourceMap,
-    /// The mode of each operator.
-    pub semantics: Follow,
 }
 
 impl View<'_> {
     /// Returns the policy for an API; OME's when the API has none.
     pub(crate) fn policy(&self, api: Api) -> &'static Policy {
         let ome = || {
-            let policy = self.catalog.policy(Api::Ome, self.semantics);
+            let policy = self.catalog.policy(Api::Ome);
             policy.expect("OME has a policy under every semantics")
         };
-        self.catalog.policy(api, self.semantics).unwrap_or_else(ome)
+        self.catalog.policy(api).unwrap_or_else(ome)
     }
 }
 

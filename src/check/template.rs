@@ -26,7 +26,7 @@ pub(crate) fn variables(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         }
     }
     for views in view.catalog.services() {
-        let service = views.of(view.semantics);
+        let service = views.followed();
         let policy = view.policy(service.object.api);
         // Where containers have names, composing a service reports its own.
         if policy.expanded == ExpandedContainers::Engine {

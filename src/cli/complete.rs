@@ -118,7 +118,7 @@ pub(super) fn services() -> ArgValueCompleter {
         let Some(session) = session() else { return Vec::new() };
         let catalog = &session.world.catalog;
         let services = catalog.services().map(|views| {
-            let service = views.of(session.semantics);
+            let service = views.followed();
             (service.namespace.as_str(), &service.object)
         });
         let servings = catalog.model_servings().iter();
@@ -143,7 +143,7 @@ pub(super) fn components() -> ArgValueCompleter {
         let Some(session) = session() else { return Vec::new() };
         let catalog = &session.world.catalog;
         let services = catalog.services().flat_map(|views| {
-            let service = views.of(session.semantics);
+            let service = views.followed();
             let kinds = ComponentKind::every();
             let kinds = kinds.filter(|kind| service.component(*kind).is_some());
             kinds.map(|kind| format!("{}/{}", service.name(), kind.as_str()))
@@ -174,7 +174,7 @@ pub(super) fn losses() -> ArgValueCompleter {
 fn of_losses(each: &'static [Each], with_word: bool) -> ArgValueCompleter {
     ArgValueCompleter::new(move |typed: &OsStr| {
         let Some(session) = session() else { return Vec::new() };
-        let losses = |each: &Each| each.losses(&session.world.catalog, session.semantics);
+        let losses = |each: &Each| each.losses(&session.world.catalog);
         let names = each.iter().flat_map(losses).map(|lost| lost.to_string());
         let name = |text: String| match text.split_once('=') {
             Some((_, name)) if !with_word => name.to_owned(),
@@ -199,7 +199,7 @@ pub(super) fn rendered() -> ArgValueCompleter {
             return field_candidates(schema, "", typed);
         }
         let Some(session) = session() else { return Vec::new() };
-        let renderer = Renderer::new(&session.world, session.semantics, "cluster.local");
+        let renderer = Renderer::new(&session.world, "cluster.local");
         let services = session.select_in(None).into_iter().take(RENDERED);
         let text = typed.to_string_lossy();
         let name = |id: &ObjectRef, api_version: &str| {

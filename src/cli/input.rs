@@ -7,7 +7,7 @@ use super::releases::{self, Followed};
 use super::session_options::SessionOptions;
 use super::settings::Read as SettingsRead;
 use super::{Failure, Io, Outcome, incomplete, threads, verbose, waiting};
-use crate::api::{Api, Follow, Runtime, Semantics};
+use crate::api::{Api, Runtime, Semantics};
 use crate::builtin;
 use crate::check;
 use crate::diag::{Code, Diagnostic, Severity};
@@ -16,7 +16,7 @@ use crate::load::settings::Settings;
 use crate::load::{self, Exclude, Loaded, Request};
 use crate::operators;
 use crate::operators::servings::{self, ServingRules};
-use crate::policy::{BuiltinMode, Platform};
+use crate::policy::{BuiltinMode, Platform, Readings};
 use crate::quantity::Selector;
 use crate::report::answer::Answer;
 use crate::report::findings;
@@ -85,7 +85,7 @@ type SettingsFile = (Settings, Source, Vec<Diagnostic>);
 fn note_what_is_read(
     settings: &[SettingsFile],
     loaded: &Loaded,
-    semantics: Follow,
+    readings: &Readings,
     builtin: BuiltinMode,
 ) {
     verbose::note(|| {
@@ -93,7 +93,7 @@ fn note_what_is_read(
         let names = names.map(|file| file.display().to_string());
         let from = names.reduce(|a, b| format!("{a}, {b}")).unwrap_or("none".to_owned());
         format!(
-            "settings: {from}; semantics {semantics}, builtin {}; `ome config` has the origin of each",
+            "settings: {from}; semantics {readings}, builtin {}; `ome config` has the origin of each",
             builtin.name()
         )
     });
@@ -121,8 +121,6 @@ fn add_settings(world: &mut World, files: Vec<SettingsFile>) {
 pub(crate) struct Session {
     /// The objects of the input.
     pub(crate) world: World,
-    /// The mode: documents or controllers.
-    pub(crate) semantics: Follow,
     /// The releases that were requested.
     releases: Vec<String>,
     /// The distributions that the input is written for.
@@ -217,17 +215,17 @@ impl Session {
         let selector =
             selector.map_err(|error| Failure::Usage(format!("invalid selector: {error}")))?;
         threads::start(args.jobs)?;
-        let Followed { mut semantics, mut releases, platform, groups_named, documented, named } =
+        let Followed { mut readings, platform, groups_named, documented, named } =
             releases::followed(args, &settings, ask.admitted)?;
         let device_tolerations = args.tolerates_devices(&settings);
         let platform = Platform { device_tolerations, ..platform };
         let limits = args.limits.limits(&settings);
         let builtin = if ask.shipped { BuiltinMode::Always } else { args.builtin(&settings) };
-        let builtin_files = match (builtin, releases.policy(Api::Ome, Semantics::Controller)) {
+        let builtin_files = match (builtin, readings.policy_by(Api::Ome, Semantics::Controller)) {
             (_, Some(release)) if ask.shipped => builtin::shipped("ome", release.id.tag),
             (_, None) if ask.shipped => Vec::new(),
             (BuiltinMode::Never, _) => Vec::new(),
-            _ => releases::builtin_files(&releases, semantics),
+            _ => releases::builtin_files(&readings),
         };
         let paths = Paths::of(args, &settings);
         let mut loaded = load(&paths.request(args, &settings, ask, &builtin_files), &limits);
@@ -241,8 +239,8 @@ impl Session {
         }
         for distribution in &distributions {
             let policy = distribution.policy;
-            releases.follow(policy);
-            semantics = semantics.with(policy.api, Semantics::Controller);
+            readings.set_release(policy);
+            readings.set_mode(policy.api, Semantics::Controller);
             apis.push(policy.api);
             workspace::without_runtimes(&mut loaded.documents, distribution);
         }
@@ -258,19 +256,19 @@ impl Session {
             builtin,
             shipped: ask.shipped,
             within: args.within.clone(),
-            releases,
+            readings,
             platform,
             groups_named,
             checks_fields: ask.checks_fields,
             follows_cluster: ask.follows_cluster,
             named: apis.into_iter().chain(args.kthena_profile.map(|_| servings::API)).collect(),
-            ..ReadOptions::new(semantics)
+            ..ReadOptions::new(Semantics::default())
         };
         let given = match &namespace {
             Some(namespace) => ReadOptions { namespace: namespace.clone(), ..given },
             None => given,
         };
-        note_what_is_read(&settings_files, &loaded, semantics, builtin);
+        note_what_is_read(&settings_files, &loaded, &readings, builtin);
         let mut world = read(loaded, &given);
         check::spell_out(&mut world.diagnostics, &world.sources);
         verbose::note(|| format!("input read in {:.1?}", begun.elapsed()));
@@ -280,17 +278,12 @@ impl Session {
             view.catalog.set_accelerator_options(ask.accelerators.clone());
         }
         add_settings(&mut world, settings_files);
-        // What runs in a cluster follows its code.
-        for release in world.in_cluster.iter().filter(|_| ask.follows_cluster) {
-            semantics = semantics.with(release.api, Semantics::Controller);
-        }
         let gaps = incomplete::gaps(&world, ask.follows_cluster);
         let mut proposals = args.proposals();
         proposals.detect(distributions.iter().map(Distribution::name));
         let leaves_builtin_out = builtin == BuiltinMode::Auto && world.is_live;
         let mut session = Self {
             world,
-            semantics,
             releases: named,
             distributions,
             secrets: OnceLock::new(),
@@ -490,11 +483,18 @@ impl Session {
         if self.strict { Severity::Warning } else { Severity::Error }
     }
 
-    /// The mode for output; operators that the input does not use are left out.
-    pub(crate) fn mode(&self) -> Follow {
+    /// By which rules each operator was read.
+    pub(crate) fn readings(&self) -> &Readings {
+        self.world.catalog.readings()
+    }
+
+    /// The readings for output; operators that the input does not use are left out.
+    pub(crate) fn named_readings(&self) -> Readings {
         let catalog = &self.world.catalog;
-        let services = catalog.services().map(|views| views.of(self.semantics).object.api);
-        self.semantics.among(services.chain(catalog.model_servings().iter().map(|_| servings::API)))
+        let services = catalog.services().map(|views| views.followed().object.api);
+        catalog
+            .readings()
+            .among(services.chain(catalog.model_servings().iter().map(|_| servings::API)))
     }
 
     /// The rules of ModelServings.
@@ -553,9 +553,8 @@ impl Session {
         };
         let catalog = &self.world.catalog;
         for api in operators::deciding() {
-            let services =
-                catalog.services().any(|views| views.of(self.semantics).object.api == api);
-            let Some(policy) = catalog.policy(api, self.semantics).filter(|_| services) else {
+            let services = catalog.services().any(|views| views.followed().object.api == api);
+            let Some(policy) = catalog.policy(api).filter(|_| services) else {
                 continue;
             };
             let date = policy.id.date;
@@ -595,8 +594,7 @@ impl Session {
         }
         let _ = write!(out, " · runtimes: {read} read");
         for api in operators::deciding() {
-            let services =
-                catalog.services().any(|views| views.of(self.semantics).object.api == api);
+            let services = catalog.services().any(|views| views.followed().object.api == api);
             let builtin = catalog
                 .runtimes(api)
                 .candidates()
@@ -608,7 +606,7 @@ impl Session {
             }
         }
         let is_without = |api: Api| {
-            catalog.services().any(|views| views.of(self.semantics).object.api == api)
+            catalog.services().any(|views| views.followed().object.api == api)
                 && catalog.runtimes(api).candidates().next().is_none()
         };
         if self.leaves_builtin_out && operators::deciding().any(is_without) {
@@ -616,10 +614,10 @@ impl Session {
         }
         // Built-in classes are named only if a service or a runtime mentions accelerators.
         let is_requested =
-            catalog.services().any(|views| !views.of(self.semantics).accelerators.key.is_empty())
+            catalog.services().any(|views| !views.followed().accelerators.key.is_empty())
                 || catalog.candidate_runtimes().any(Runtime::mentions_accelerators);
         let classes = catalog
-            .classes(self.semantics)
+            .classes()
             .filter(|class| {
                 is_requested && class.object.builtin && catalog.is_candidate_class(class)
             })
@@ -642,7 +640,7 @@ impl Session {
         }
         let mut services: BTreeMap<Api, usize> = BTreeMap::new();
         for views in self.world.catalog.services() {
-            *services.entry(views.of(self.semantics).object.api).or_default() += 1;
+            *services.entry(views.followed().object.api).or_default() += 1;
         }
         let counts: Vec<(Api, usize)> = services.into_iter().collect();
         match counts.as_slice() {

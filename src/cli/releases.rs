@@ -2,21 +2,19 @@
 
 use super::Failure;
 use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
-use crate::api::{Api, Follow, Semantics};
+use crate::api::{Api, Semantics};
 use crate::builtin;
 use crate::load::settings::Settings;
 use crate::operators::kthena::releases::{self as kthena, KTHENA_CONTROLLER, KTHENA_HEAD};
 use crate::operators::kthena::rules::{KthenaPolicy, KthenaProfile};
 use crate::operators::{self, platform, released};
-use crate::policy::{Platform, Releases};
+use crate::policy::{Platform, Readings};
 
 /// The modes and releases to follow.
 #[derive(Clone, Debug)]
 pub(super) struct Followed {
-    /// The mode: documents or controllers.
-    pub(super) semantics: Follow,
-    /// By which releases controllers decide.
-    pub(super) releases: Releases,
+    /// By which rules each operator is read.
+    pub(super) readings: Readings,
     /// The releases beneath the operators.
     pub(super) platform: Platform,
     /// Whether a flag or setting names the release of LeaderWorkerSets.
@@ -64,15 +62,12 @@ pub(super) fn followed(
         (_, _, None) if requests(operator).is_some() => Semantics::Controller,
         (_, _, None) => Semantics::default(),
     };
-    let semantics = released()
-        .fold(Follow::from(run.unwrap_or_default()), |all, (released, api)| {
-            all.with(api, mode(released))
-        });
-    let mut releases = operators::newest();
+    let mut readings = operators::newest().with_modes(run.unwrap_or_default());
     for (operator, api) in released() {
+        readings.set_mode(api, mode(operator));
         let release = requests(operator).and_then(|tag| operators::release(api, &tag));
         if let Some(release) = release {
-            releases.follow(release);
+            readings.set_release(release);
         }
     }
     let mut platform = platform::default();
@@ -86,16 +81,16 @@ pub(super) fn followed(
     let named = names.filter_map(|name| Some(format!("{name}={}", requests(name)?)));
     let named = named.collect();
     let profile = settings.kthena_profile.as_deref();
-    let controller = match semantics.of(Api::Kthena) {
+    let controller = match readings.mode(Api::Kthena) {
         Semantics::Documented => None,
         Semantics::Controller if admitted => Some(&KTHENA_HEAD),
         Semantics::Controller => Some(&KTHENA_CONTROLLER),
     };
     let servings = of_kthena(args, controller, requests("kthena"), profile)?;
-    let releases = releases.with_servings(servings);
+    let readings = readings.with_servings(servings);
     let groups_named = groups.is_some();
     let documented = run == Some(Semantics::Documented);
-    Ok(Followed { semantics, releases, platform, groups_named, documented, named })
+    Ok(Followed { readings, platform, groups_named, documented, named })
 }
 
 /// The policy of ModelServings: the flag, else the settings, else the document. `controller` is the
@@ -142,13 +137,10 @@ fn of_kthena(
 
 /// The files of the built-in catalog: those of the documents; of KServe, in controller mode, those
 /// that its release ships, and in documented mode those that its newest release adds.
-pub(super) fn builtin_files(
-    releases: &Releases,
-    semantics: Follow,
-) -> Vec<(&'static str, &'static str)> {
+pub(super) fn builtin_files(readings: &Readings) -> Vec<(&'static str, &'static str)> {
     let of_kserve = |name: &str| name.starts_with("runtimes/kserve/");
     let stem = |name: &'static str| name.rsplit('/').next().unwrap_or(name);
-    let Some(release) = releases.policy(Api::KServe, Semantics::Controller) else {
+    let Some(release) = readings.policy_by(Api::KServe, Semantics::Controller) else {
         return builtin::files().to_vec();
     };
     // A release that ships no runtimes has none built in.
@@ -156,7 +148,7 @@ pub(super) fn builtin_files(
         return builtin::files().iter().copied().filter(|(name, _)| !of_kserve(name)).collect();
     }
     let shipped = builtin::shipped("kserve", release.id.tag);
-    let documented = semantics.of(Api::KServe) == Semantics::Documented;
+    let documented = readings.mode(Api::KServe) == Semantics::Documented;
     // Under controller semantics the shipped files replace those of the documents.
     let mut files: Vec<_> = builtin::files()
         .iter()

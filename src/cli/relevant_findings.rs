@@ -249,7 +249,7 @@ impl About {
         found: &[Diagnostic],
     ) -> Self {
         let catalog = &session.world.catalog;
-        let named = services.iter().map(|views| &views.of(session.semantics).object);
+        let named = services.iter().map(|views| &views.followed().object);
         let named = named.chain(servings.iter().map(|serving| &serving.object));
         let depends = found.iter().any(|finding| {
             finding.severity > Severity::Info
@@ -260,7 +260,7 @@ impl About {
         });
         let mut about = Self::these(catalog, named);
         if depends && !services.is_empty() {
-            let planner = Planner::of(&session.world, session.semantics);
+            let planner = Planner::of(&session.world);
             let planned = planner.plan_all(services, Depth::Plan);
             about.objects.extend(Self::planned(catalog, &planned, &[]).objects);
         }

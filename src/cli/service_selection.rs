@@ -23,7 +23,7 @@ impl Session {
 
     /// Where they are among all of them.
     fn places(&self, names: &[String]) -> Result<Vec<usize>, Failure> {
-        let services = || self.world.catalog.services().map(|views| views.of(self.semantics));
+        let services = || self.world.catalog.services().map(Views::followed);
         if names.is_empty() {
             return Ok(places_of(services(), |service| {
                 self.is_asked(&service.object, &service.namespace)
@@ -97,7 +97,7 @@ impl Session {
     /// Namespaces and names of the services, and with `servings` of the ModelServings.
     pub(super) fn known_services(&self, servings: bool) -> impl Iterator<Item = (&str, &str)> {
         let catalog = &self.world.catalog;
-        let services = catalog.services().map(|views| views.of(self.semantics));
+        let services = catalog.services().map(Views::followed);
         let services =
             services.map(|service| (service.namespace.as_str(), service.name().as_str()));
         let model_servings = catalog.model_servings().iter().filter(move |_| servings);
@@ -189,7 +189,7 @@ impl Session {
         };
         let services = catalog
             .services()
-            .map(|views| views.of(self.semantics).namespace.as_str())
+            .map(|views| views.followed().namespace.as_str())
             .chain(catalog.model_servings().iter().map(|serving| serving.namespace.as_str()));
         let near = nearest(namespace, services);
         Err(self.not_found(
@@ -255,7 +255,7 @@ impl Session {
         let services = self.world.catalog.services();
         services
             .filter(|views| {
-                namespace.is_none_or(|namespace| views.of(self.semantics).namespace == namespace)
+                namespace.is_none_or(|namespace| views.followed().namespace == namespace)
             })
             .collect()
     }

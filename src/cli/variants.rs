@@ -65,7 +65,7 @@ impl Session {
                 .catalog
                 .services()
                 .filter(|views| {
-                    let service = views.of(self.semantics);
+                    let service = views.followed();
                     view.adds(service.object.name_span())
                         && is_wanted(&service.object, &service.namespace)
                 })
@@ -150,7 +150,7 @@ impl Session {
     /// The definitions of services that the catalog of the input leaves out.
     fn added(&self) -> impl Iterator<Item = &Object> {
         self.world.views.iter().flat_map(|view| {
-            let services = view.catalog.services().map(|views| &views.of(self.semantics).object);
+            let services = view.catalog.services().map(|views| &views.followed().object);
             let servings = view.catalog.model_servings().iter().map(|serving| &serving.object);
             services.chain(servings).filter(|object| view.adds(object.name_span()))
         })
@@ -159,7 +159,7 @@ impl Session {
     /// The definitions of services that the catalog of the input has.
     fn counted(&self) -> impl Iterator<Item = &Object> {
         let catalog = &self.world.catalog;
-        let services = catalog.services().map(|views| &views.of(self.semantics).object);
+        let services = catalog.services().map(|views| &views.followed().object);
         services.chain(catalog.model_servings().iter().map(|serving| &serving.object))
     }
 

@@ -37,7 +37,7 @@ pub(super) fn lost(
     }
     let mut all = BTreeSet::new();
     for one in without {
-        let nodes = one.nodes(catalog, session.semantics);
+        let nodes = one.nodes(catalog);
         if nodes.is_empty() {
             return Err(unknown(session, one));
         }
@@ -70,7 +70,7 @@ fn unknown(session: &Session, lost: &Lost) -> Failure {
         Lost::Class(_) => Some(Each::Class),
         Lost::Label(..) => None,
     };
-    let losses = each.map(|each| each.losses(catalog, session.semantics)).unwrap_or_default();
+    let losses = each.map(|each| each.losses(catalog)).unwrap_or_default();
     let name: Vec<String> = losses.iter().map(ToString::to_string).collect();
     let text = lost.to_string();
     let near = nearest(&text, name.iter().map(String::as_str)).map(ToOwned::to_owned);
@@ -100,5 +100,5 @@ pub(super) fn left<'a>(
 /// No node reports its resources.
 pub(super) fn losses(session: &Session, at: At, each: Each) -> Result<Losses, Failure> {
     let catalog = &session.world.catalog;
-    lose(catalog, session.semantics, at, each).ok_or_else(|| no_nodes(session))
+    lose(catalog, at, each).ok_or_else(|| no_nodes(session))
 }

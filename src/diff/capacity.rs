@@ -128,9 +128,9 @@ pub(super) fn capacity(
         between_releases && all && from.profile == to.profile && groups.iter().all(keeps_pods);
     let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
     // Changed workloads that no operator writes are in no group.
-    let restarts = restarts || changes_workloads(before, after, settings);
+    let restarts = restarts || changes_workloads(before, after);
     let restarted = if restarts {
-        self::restarted(before, after, settings)
+        self::restarted(before, after)
     } else {
         Restarted { stuck: Some(Vec::new()), ..Restarted::default() }
     };
@@ -152,8 +152,8 @@ pub(super) fn capacity(
     };
     again.extend(names(&|group| group.restart));
     // What ran before keeps its node, as the scheduler moves no pod that is bound.
-    let Settings { semantics, at, .. } = settings;
-    let placed = settle(after.world, semantics, at, earlier_alone.as_ref(), Some(&again))?;
+    let at = settings.at;
+    let placed = settle(after.world, at, earlier_alone.as_ref(), Some(&again))?;
     let earlier = if same { Some(&placed) } else { earlier_alone.as_ref() };
     let waited = earlier.map(pods_that_wait).unwrap_or_default();
     let waits_now = pods_that_wait(&placed);
@@ -200,10 +200,10 @@ pub(super) fn capacity(
         Doubts::default()
     } else {
         let earlier = earlier.map(|earlier| (before.world, earlier));
-        Doubts::new(&placed, earlier, semantics, at)
+        Doubts::new(&placed, earlier, at)
     };
     changed.append(&mut names(&|group| group.restart || group.fate == Fate::Added));
-    doubts.stopped = stopped(after.world, semantics, &changed);
+    doubts.stopped = stopped(after.world, &changed);
     let open_restarts = unjudged.len();
     for one in workloads.iter().filter_map(ChangedWorkload::not_judged).chain(unjudged) {
         // The placement may have said it of the pods already.
@@ -277,7 +277,7 @@ fn room(placed: &Together) -> Room {
 
 /// Places a side.
 fn placed(side: &State<'_>, settings: Settings<'_>) -> Option<Together> {
-    settle(side.world, settings.semantics, settings.at, None, None)
+    settle(side.world, settings.at, None, None)
 }
 
 /// The restarts of a change, all at once.
@@ -320,37 +320,33 @@ impl ChangedWorkload {
 }
 
 /// Whether a workload that no operator writes, and that was there before, changes.
-fn changes_workloads(before: &State<'_>, after: &State<'_>, settings: Settings<'_>) -> bool {
+fn changes_workloads(before: &State<'_>, after: &State<'_>) -> bool {
     let (before, now) = (State::all(before.world), State::all(after.world));
-    let changes = Changes::between(Some(&before), &now, settings.semantics);
+    let changes = Changes::between(Some(&before), &now);
     let mut changed = changes.workloads.iter().filter(|change| change.differs);
     changed.any(|change| matches!(change.before, Before::Applied(Some(_))))
 }
 
 /// The workloads that no operator writes and that change, where no node reports its resources: they are
 /// not placed.
-pub(super) fn altered(
-    before: &State<'_>,
-    after: &State<'_>,
-    settings: Settings<'_>,
-) -> Vec<AlteredWorkload> {
+pub(super) fn altered(before: &State<'_>, after: &State<'_>) -> Vec<AlteredWorkload> {
     let (before, now) = (State::all(before.world), State::all(after.world));
-    let changes = Changes::between(Some(&before), &now, settings.semantics);
+    let changes = Changes::between(Some(&before), &now);
     let all = pipeline::altered(now.world, &changes).into_iter();
     all.map(|(workload, restarts)| AlteredWorkload { workload, restarts }).collect()
 }
 
 /// Simulates the restarts. Components that wait for capacity but are no update are already reported
 /// in [`Capacity::lost`].
-fn restarted(before: &State<'_>, after: &State<'_>, settings: Settings<'_>) -> Restarted {
+fn restarted(before: &State<'_>, after: &State<'_>) -> Restarted {
     // All services, not only the selected ones: they restart on the same nodes.
     let (before, now) = (State::all(before.world), State::all(after.world));
-    let changes = Changes::between(Some(&before), &now, settings.semantics);
+    let changes = Changes::between(Some(&before), &now);
     if changes.len() > MOST_PLAYED {
         return Restarted::default();
     }
     let options = RollOptions { without_edits: true, in_order: true, ..RollOptions::default() };
-    let Some(rolled) = roll(now.world, settings.semantics, &changes, &options) else {
+    let Some(rolled) = roll(now.world, &changes, &options) else {
         return Restarted::default();
     };
     let name = |service: &ServiceRollout| EcoString::from(service.full_name());

@@ -10,7 +10,7 @@ use super::group::{Key, Names, Writer};
 use super::inputs::{Input, Inputs};
 use super::side::{self, Both, Decided, Extent, Made, Subject};
 use super::{Action, Cost, Fate, Group, ObjectChange, Pair, Refused, Settings, State};
-use crate::api::{Api, ComponentKind, Object, ObjectRef, Semantics};
+use crate::api::{Api, ComponentKind, Object, ObjectRef, Semantics, Views};
 use crate::diag::Diagnostic;
 use crate::pipeline::Recorder;
 use crate::pipeline::planned::PlannedComponent;
@@ -144,8 +144,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
             let question = Question {
                 sides: self.sides,
                 inputs: self.inputs,
-                subject: both.map(|subject| subject.map(|subject| self.object(subject))),
-                named: both.map(|subject| self.named(subject?)),
+                subject: both.map(|subject| subject.map(Subject::object)),
+                named: both.map(|subject| subject?.runtime()),
                 decided: [was, is],
                 objects: &group.objects,
                 refused: was.error != is.error,
@@ -165,7 +165,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
 
     /// Whether a service, or a configuration that it names, is another one before and after.
     fn is_edited(&self, subject: Subject<'a>) -> bool {
-        let object = self.object(subject);
+        let object = subject.object();
         let named = |id: &ObjectRef| {
             let refs = object.spec("baseRefs").map(Node::items).unwrap_or_default();
             refs.iter().any(|one| one.get("name").and_then(Node::as_str) == Some(&id.name))
@@ -188,7 +188,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             // it has written all objects.
             objects.retain(|object| object.action != Action::Delete);
         }
-        if (fate, api, self.settings.semantics.of(api))
+        if (fate, api, self.sides[1].world.catalog.readings().mode(api))
             == (Fate::Changed, Api::Ome, Semantics::Controller)
         {
             leave_behind(&mut objects, after);
@@ -199,36 +199,17 @@ impl<'c, 'a> Comparison<'c, 'a> {
         objects
     }
 
-    pub(super) fn object(&self, subject: Subject<'a>) -> &'a Object {
-        match subject {
-            Subject::Service(views) => &views.of(self.settings.semantics).object,
-            Subject::ModelServing(serving) => &serving.object,
-        }
-    }
-
-    /// The runtime that a service names.
-    fn named(&self, subject: Subject<'a>) -> Option<&'a EcoString> {
-        match subject {
-            Subject::Service(views) => views
-                .of(self.settings.semantics)
-                .runtime
-                .as_ref()
-                .map(|runtime| &runtime.name.value),
-            Subject::ModelServing(_) => None,
-        }
-    }
-
     /// The answer for a service without any changed input; `None` if an input changed.
     pub(super) fn same(&self, both: Both<'a>) -> Option<Answer<'c, 'a>> {
         let [Some(before), Some(after)] = both else { return None };
-        let object = self.object(after);
+        let object = after.object();
         // A changed service is always rendered: what it changes is not known before.
         if self.inputs.get(object.api, &object.id).is_some() {
             return None;
         }
         let services = match (before, after) {
             (Subject::Service(before), Subject::Service(after)) => {
-                [before, after].map(|views| views.of(self.settings.semantics))
+                [before, after].map(Views::followed)
             }
             (_, Subject::ModelServing(serving)) => {
                 let refused = side::broken(self.sides[1].world, serving).is_some();

@@ -42,7 +42,7 @@ pub use edit::{AllEdits, Difference, Proposal, RuleEdit};
 pub use effects::EFFECTS;
 pub use inputs::share_nodes;
 
-use crate::api::{Api, ComponentKind, Failure, Follow, ObjectRef, Release};
+use crate::api::{Api, ComponentKind, Failure, ObjectRef, Release};
 use crate::diag::{Code, Diagnostic};
 use crate::operators::servings;
 pub use crate::pipeline::State;
@@ -65,7 +65,6 @@ use trial::Trials;
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
     /// The mode: documented or controller.
-    pub semantics: Follow,
     /// The cluster's DNS domain.
     pub cluster_domain: &'a str,
     /// The number of replicas that is placed.
@@ -322,7 +321,7 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
     let mut both: BTreeMap<(EcoString, EcoString, Api), Both<'a>> = BTreeMap::new();
     for (position, side) in sides.iter().enumerate() {
         for views in &side.services {
-            let service = views.of(settings.semantics);
+            let service = views.followed();
             both.entry((service.namespace.clone(), service.name().clone(), service.object.api))
                 .or_default()[position] = Some(Subject::Service(views));
         }
@@ -331,17 +330,16 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
                 .or_default()[position] = Some(Subject::ModelServing(serving));
         }
     }
-    let renderers =
-        sides.map(|side| Renderer::new(side.world, settings.semantics, settings.cluster_domain));
+    let renderers = sides.map(|side| Renderer::new(side.world, settings.cluster_domain));
     let mut inputs = Inputs::of(&before.world.catalog, &after.world.catalog);
     // Another release may decide any service differently.
-    let releases = upgrade::releases(sides, settings);
+    let releases = upgrade::releases(sides);
     let upgrades_services = releases.is_some();
     // Then no service is skipped as unaffected.
     inputs.shared |= upgrades_services;
     let [from, to] = sides.map(|side| servings::rules(&side.world.catalog));
-    let upgrades = (from.profile != to.profile)
-        .then(|| Upgrades::new(&after.world.catalog, settings.semantics, from, to));
+    let upgrades =
+        (from.profile != to.profile).then(|| Upgrades::new(&after.world.catalog, from, to));
     let upgrades = upgrades.as_ref();
     let comparison =
         Comparison { sides, renderers: &renderers, inputs: &inputs, settings, upgrades_services };
@@ -379,7 +377,7 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
     }
     let is_upgrade = diff.between_releases.is_some();
     diff.capacity = capacity::capacity(before, after, settings, &diff.groups, is_upgrade);
-    diff.workloads = capacity::altered(before, after, settings);
+    diff.workloads = capacity::altered(before, after);
     diff.workloads_that_go_and_come = come_and_go(before, after);
     let servings = diff.capacity.as_ref().map(|capacity| capacity.servings.clone());
     // Without a placement nothing differs, and both sides cost the same.

@@ -60,6 +60,25 @@ pub(super) enum Subject<'a> {
     ModelServing(&'a ModelServing),
 }
 
+impl<'a> Subject<'a> {
+    pub(super) fn object(self) -> &'a Object {
+        match self {
+            Self::Service(views) => &views.followed().object,
+            Self::ModelServing(serving) => &serving.object,
+        }
+    }
+
+    /// The runtime that a service names.
+    pub(super) fn runtime(self) -> Option<&'a EcoString> {
+        match self {
+            Self::Service(views) => {
+                views.followed().runtime.as_ref().map(|runtime| &runtime.name.value)
+            }
+            Self::ModelServing(_) => None,
+        }
+    }
+}
+
 /// A service on both sides.
 pub(super) type Both<'a> = [Option<Subject<'a>>; 2];
 

@@ -87,7 +87,7 @@ impl<'c, 'a> Trials<'c, 'a> {
         let fields = |other: &Candidate<'_, '_>| fields.contains(&std::ptr::from_ref(other.field));
         // A single changed field is the cause: nothing else could be.
         let alone = candidates.len() < 2 && self.candidates.iter().all(fields);
-        let key = key(self.object(before));
+        let key = key(&before.followed().object);
         let name = |candidate: &Candidate<'_, '_>| {
             // The service's own name is left out, as it differs within a group.
             let id = candidate.input.id().filter(|id| **id != key.1).map(ToString::to_string);
@@ -158,10 +158,6 @@ impl<'c, 'a> Trials<'c, 'a> {
         }
     }
 
-    fn object(&self, views: &'a Views) -> &'a Object {
-        &views.of(self.comparison.settings.semantics).object
-    }
-
     /// The result for each candidate; all of them are `Same` if all together change nothing. `None`
     /// if the results are unknown.
     fn tried(
@@ -178,12 +174,12 @@ impl<'c, 'a> Trials<'c, 'a> {
         let comparison = self.comparison;
         let world = comparison.sides[0].world;
         let ground = self.ground.get_or_init(|| world.ground());
-        let object = self.object(service);
+        let object = &service.followed().object;
         let identified = (key(object), bare(&object.node));
         let attempt = |chosen: &[usize]| ground.with(&others(&identified, candidates, chosen));
         let settings = comparison.settings;
         let created = |world: &World, judge: &mut Judge<'_>| {
-            let renderer = Renderer::new(world, settings.semantics, settings.cluster_domain);
+            let renderer = Renderer::new(world, settings.cluster_domain);
             if let Some(views) = world.catalog.services().next() {
                 let built = make(&renderer, Subject::Service(views));
                 judge(&renderer, views, &built);

@@ -8,7 +8,7 @@ use super::changed::distance;
 use super::comparison::Comparison;
 use super::edit::Player;
 use super::side::{Made, make};
-use super::{Cause, Diff, Group, Note, Pair, Settings, State, Subject};
+use super::{Cause, Diff, Group, Note, Pair, State, Subject};
 use crate::api::{DeploymentMode, Object, ObjectRef, Scope, Views};
 use crate::diag::Code;
 use crate::operators;
@@ -22,12 +22,9 @@ use std::collections::HashMap;
 
 /// The policies of two releases of one operator that decides services; `None` if both sides have
 /// the same policy.
-pub(super) fn releases(
-    sides: [&State<'_>; 2],
-    settings: Settings<'_>,
-) -> Option<[&'static Policy; 2]> {
+pub(super) fn releases(sides: [&State<'_>; 2]) -> Option<[&'static Policy; 2]> {
     operators::deciding().find_map(|api| {
-        let [before, after] = sides.map(|side| side.world.catalog.policy(api, settings.semantics));
+        let [before, after] = sides.map(|side| side.world.catalog.policy(api));
         let (before, after) = (before?, after?);
         (before.id != after.id).then_some([before, after])
     })
@@ -55,15 +52,13 @@ pub(super) fn explain(
         .map(|(side, rules)| {
             let world = comparison.sides[side].world;
             let settings = comparison.settings;
-            let renderer = |policy| {
-                Renderer::by_policy(world, settings.semantics, settings.cluster_domain, policy)
-            };
+            let renderer = |policy| Renderer::by_policy(world, settings.cluster_domain, policy);
             rules.iter().map(|(rule, policy)| (*rule, renderer(policy))).collect()
         })
         .collect();
     let services = comparison.sides.map(|side| {
         let named = side.services.iter().map(|views| {
-            let service = views.of(comparison.settings.semantics);
+            let service = views.followed();
             ((service.object.api, service.namespace.as_str(), service.name().as_str()), *views)
         });
         named.collect::<HashMap<_, &Views>>()
@@ -119,11 +114,8 @@ pub(super) fn notes(
     let [side, later] = comparison.sides;
     // Only the later release has the fields and kinds that its rules are about.
     let catalog = &later.world.catalog;
-    let services: HashMap<&ObjectRef, &Views> = side
-        .services
-        .iter()
-        .map(|views| (&views.of(comparison.settings.semantics).object.id, *views))
-        .collect();
+    let services: HashMap<&ObjectRef, &Views> =
+        side.services.iter().map(|views| (&views.followed().object.id, *views)).collect();
     let existing = Reach {
         has_class: &|name| catalog.accelerator_class(name).is_some_and(|class| !class.builtin),
         has_model: &|namespace, name| {
@@ -133,13 +125,13 @@ pub(super) fn notes(
         },
         is_refused: &|object| {
             services.get(&object.id).is_some_and(|views| {
-                let service = views.of(comparison.settings.semantics);
+                let service = views.followed();
                 comparison.renderers[0].decide(service).error.is_some()
             })
         },
         runs_deployments: &|object| {
             services.get(&object.id).is_some_and(|views| {
-                let service = views.of(comparison.settings.semantics);
+                let service = views.followed();
                 let mode = operators::mode_of(before, service, catalog.config());
                 !matches!(mode, Some(DeploymentMode::Serverless | DeploymentMode::ModelMesh))
             })
@@ -227,7 +219,7 @@ fn of_input<'a>(
     }
     if let Some(rule) = rules.protocol {
         let protocol = services.map(|views| {
-            let service = views?.of(comparison.settings.semantics);
+            let service = views?.followed();
             Some(service.protocol.as_ref()?.value.clone())
         });
         let applies = rule.is_between(before, after) && protocol[0] != protocol[1];
@@ -261,7 +253,7 @@ fn set_otherwise(
     let [old, new] = configs.map(|config| image(config.multinode_prober.as_ref()));
     // Annotations of the service take precedence over the settings.
     let requested = [0, 1].map(|side| {
-        let service = services[side]?.of(comparison.settings.semantics);
+        let service = services[side]?.followed();
         Some((rules.without_ingress)([before, after][side], service, configs[side]))
     });
     let mut hit = Vec::new();

@@ -68,7 +68,7 @@ pub fn namings<'a>(catalog: &'a Catalog, planned: &[Planned<'a>]) -> Vec<Naming<
         add(name.span(), target);
     }
     // The field is read alike in both modes.
-    for class in catalog.classes(crate::api::Semantics::Documented) {
+    for class in catalog.classes_by(crate::api::Semantics::Documented) {
         let Some(name) = &class.kueue_flavor else { continue };
         let target = catalog.flavor(&name.value).map(|flavor| &flavor.object);
         add(name.span(), target);
@@ -230,7 +230,6 @@ impl NamedObject<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Follow;
     use crate::pipeline::testing::world_of;
     use crate::pipeline::{Depth, Planner};
 
@@ -274,8 +273,7 @@ spec:
     fn a_base_reference_of_a_service_in_error_leads_to_its_configuration() {
         let world = world_of(&SERVICE.replace("{name: own}", "{name: own}, {name: absent}"));
         let services: Vec<_> = world.catalog.services().collect();
-        let planned =
-            Planner::new(&world.catalog, Follow::default()).plan_all(&services, Depth::Plan);
+        let planned = Planner::new(&world.catalog).plan_all(&services, Depth::Plan);
         assert!(planned[0].error.is_some() && planned[0].resolution.configs.is_empty());
         let found = namings(&world.catalog, &planned);
         let found: Vec<Option<&str>> = found
@@ -289,8 +287,7 @@ spec:
     fn a_base_reference_leads_to_its_configuration() {
         let world = world_of(SERVICE);
         let services: Vec<_> = world.catalog.services().collect();
-        let planned =
-            Planner::new(&world.catalog, Follow::default()).plan_all(&services, Depth::Plan);
+        let planned = Planner::new(&world.catalog).plan_all(&services, Depth::Plan);
         let found = namings(&world.catalog, &planned);
         let found: Vec<&str> =
             found.iter().filter_map(|naming| Some(naming.target?.id.name.as_str())).collect();

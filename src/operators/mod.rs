@@ -16,8 +16,7 @@ pub mod servings;
 pub use selector::{Selector, explain_among, judge};
 
 use crate::api::{
-    Api, DeploymentMode, Failure, Knowledge, OperatorConfig, PerReading, Release, Semantics,
-    Service,
+    Api, DeploymentMode, Failure, Knowledge, OperatorConfig, Release, Semantics, Service,
 };
 use crate::check::{self, Check};
 use crate::decision::Resolution;
@@ -27,18 +26,18 @@ use crate::objects::{self, RenderedObject};
 pub(crate) use crate::operator::Context as BuildContext;
 use crate::operator::{Operator, Services};
 use crate::pods::built::{Built, Component, Outcome, Unfinished};
-use crate::policy::{Policy, Releases, Unknown};
+use crate::policy::{Policy, Readings, Unknown};
 
 /// Every operator. To add one, add a folder here and a row.
 pub(crate) static OPERATORS: [&dyn Operator; 3] =
     [&ome::operator::Ome, &kserve::operator::KServe, &kthena::operator::Kthena];
 
-/// Returns the documents and the newest release of every operator.
-pub fn newest() -> Releases {
-    let mut newest = Releases::default();
+/// Returns the documents and the newest release of every operator; the documents are followed.
+pub fn newest() -> Readings {
+    let mut newest = Readings::default();
     for services in OPERATORS.iter().filter_map(|operator| operator.services()) {
         if let Some(controller) = newest_recorded(services) {
-            newest.add(PerReading { documented: services.documented(), controller });
+            newest.add(services.documented(), controller);
         }
     }
     newest
@@ -99,8 +98,8 @@ pub(crate) fn mode_of(
 }
 
 /// Adds what controllers of a cluster make of objects that were read.
-pub(crate) fn prepare(releases: &Releases, config: &mut OperatorConfig) {
-    for policy in deciding().filter_map(|api| releases.policy(api, Semantics::Controller)) {
+pub(crate) fn prepare(readings: &Readings, config: &mut OperatorConfig) {
+    for policy in deciding().filter_map(|api| readings.policy_by(api, Semantics::Controller)) {
         services_of(policy).prepare(policy, config);
     }
 }
@@ -131,9 +130,9 @@ pub(crate) fn mode_name(mode: DeploymentMode, policy: &Policy) -> &'static str {
 }
 
 /// Returns the settings that the release of an operator ships.
-pub(crate) fn shipped_config(releases: &Releases) -> OperatorConfig {
+pub(crate) fn shipped_config(readings: &Readings) -> OperatorConfig {
     let mut config = OperatorConfig::default();
-    for policy in deciding().filter_map(|api| releases.policy(api, Semantics::Controller)) {
+    for policy in deciding().filter_map(|api| readings.policy_by(api, Semantics::Controller)) {
         services_of(policy).ship(policy, &mut config);
     }
     config

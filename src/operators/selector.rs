@@ -3,7 +3,7 @@
 //! In: a frozen catalog, a release. Out: a [`Resolution`] of each service. Decisions are cached.
 
 use super::{ome, services_of};
-use crate::api::{Api, Failure, Model, Owned, Runtime, Service};
+use crate::api::{Failure, Model, Runtime, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{Candidate, ClassReason, Resolution, RuntimeDecision};
 use crate::operator::Resolver;
@@ -23,12 +23,6 @@ pub struct Selector<'a> {
     resolver: Box<dyn Resolver<'a> + 'a>,
     /// The classes of the catalog, which services of every operator run on.
     accelerators: Accelerators<'a>,
-}
-
-impl Owned for Selector<'_> {
-    fn api(&self) -> Api {
-        self.policy.api
-    }
 }
 
 impl<'a> Selector<'a> {

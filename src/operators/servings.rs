@@ -8,7 +8,7 @@
 use super::kthena::releases::{KTHENA_DOCUMENTED, KTHENA_V0_4};
 use crate::api::Api;
 use crate::catalog::Catalog;
-use crate::policy::Releases;
+use crate::policy::Readings;
 
 pub use super::kthena::rules::KthenaPolicy as ServingRules;
 pub(crate) use super::kthena::rules::{KthenaProfile as Profile, RoleStruct};
@@ -24,11 +24,11 @@ pub(crate) fn first_with_budgets() -> &'static ServingRules {
 }
 
 /// Returns the rules that are followed; those of the document where none were chosen.
-pub(crate) fn followed(releases: &Releases) -> &'static ServingRules {
-    releases.servings().unwrap_or(&KTHENA_DOCUMENTED)
+pub(crate) fn followed(readings: &Readings) -> &'static ServingRules {
+    readings.servings().unwrap_or(&KTHENA_DOCUMENTED)
 }
 
 /// Returns the rules that a catalog was read by.
 pub(crate) fn rules(catalog: &Catalog) -> &'static ServingRules {
-    catalog.releases().map_or(&KTHENA_DOCUMENTED, followed)
+    followed(catalog.readings())
 }

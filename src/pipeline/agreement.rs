@@ -12,7 +12,6 @@ use super::{
     AddedNodes, Changes, Depth, Fix, PlacementOptions, Planner, Renderer, RollEnd, RollOptions,
     ServiceRollout, State, Together, identity, roll, totals,
 };
-use crate::api::{Follow, Semantics};
 use crate::merge::history::Recorder;
 use crate::workspace::World;
 use crate::yaml::Node;
@@ -176,10 +175,6 @@ impl Input {
 /// Pods without a node by service, and the whole placement.
 type Answer = (BTreeMap<String, usize>, Together);
 
-fn follow() -> Follow {
-    Semantics::Documented.into()
-}
-
 /// A plan; what was placed `before` runs. Totals are compared with the objects that are rendered.
 fn planned(
     world: &World,
@@ -187,7 +182,7 @@ fn planned(
     options: PlacementOptions<'_>,
     before: &[SettledWorkload],
 ) -> Result<Answer, TestCaseError> {
-    let planner = Planner::new(&world.catalog, follow());
+    let planner = Planner::new(&world.catalog);
     let services: Vec<_> = world.catalog.services().collect();
     let mut planned = planner.plan_all(&services, depth);
     let others: Vec<_> = world.catalog.model_servings().iter().collect();
@@ -221,7 +216,7 @@ fn planned(
 
 /// Pods and devices of the objects that an operator writes, as their controllers settle.
 fn rendered(world: &World) -> (i64, i64) {
-    let renderer = Renderer::new(world, follow(), "cluster.local");
+    let renderer = Renderer::new(world, "cluster.local");
     let (mut pods, mut gpus) = (0, 0);
     for views in world.catalog.services() {
         let objects = renderer.render(views, &mut Recorder::off()).objects;
@@ -257,9 +252,9 @@ fn rendered(world: &World) -> (i64, i64) {
 
 /// The rollouts of all changes from one world to another; edits are searched for one service only.
 fn rolled(before: &World, after: &World, only: Option<usize>) -> Vec<ServiceRollout> {
-    let changes = Changes::between(Some(&State::all(before)), &State::all(after), follow());
+    let changes = Changes::between(Some(&State::all(before)), &State::all(after));
     let options = RollOptions { only, without_edits: only.is_none(), ..RollOptions::default() };
-    roll(after, follow(), &changes, &options).expect("the nodes are known")
+    roll(after, &changes, &options).expect("the nodes are known")
 }
 
 /// The end of the first service, with the pods that wait.
@@ -301,8 +296,8 @@ fn edited(all: &[Value], fix: &Fix) -> (Vec<Value>, Vec<Value>) {
 /// The ends of a rollout that changes nothing, with the pods, or groups of a ModelServing, that wait.
 fn unchanged(world: &World) -> BTreeMap<String, (RollEnd, i64)> {
     let state = State::all(world);
-    let changes = Changes::between(Some(&state), &state, follow());
-    let rolled = roll(world, follow(), &changes, &RollOptions::default());
+    let changes = Changes::between(Some(&state), &state);
+    let rolled = roll(world, &changes, &RollOptions::default());
     let mut ends = BTreeMap::new();
     for service in rolled.unwrap_or_default() {
         for component in service.components {

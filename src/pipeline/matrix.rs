@@ -4,7 +4,7 @@
 use super::engines::Engines;
 use super::plan::Planner;
 use super::planned::{Depth, Planned};
-use crate::api::{AcceleratorClass, Api, Follow, Runtime, Views};
+use crate::api::{AcceleratorClass, Api, Runtime, Views};
 use crate::catalog::Catalog;
 use crate::decision::{CacheFit, Candidate, Rank, Verdict};
 use crate::operators::Selector;
@@ -54,15 +54,15 @@ pub struct Matrix {
 }
 
 /// Every model on every class; `context` adds the KV cache.
-pub fn matrix(catalog: &Catalog, semantics: Follow, context: bool) -> Matrix {
-    let Some(policy) = catalog.policy(Api::Ome, semantics) else { return Matrix::default() };
+pub fn matrix(catalog: &Catalog, context: bool) -> Matrix {
+    let Some(policy) = catalog.policy(Api::Ome) else { return Matrix::default() };
     let selector = Selector::new(policy, catalog);
     let engines = Engines::new(catalog);
     let mut models: Vec<_> =
         catalog.models().filter(|model| model.object.api == policy.api).collect();
     models.sort_by(|a, b| a.object.id.name.cmp(&b.object.id.name));
     let of_classes: Vec<&AcceleratorClass> =
-        catalog.classes(semantics).filter(|class| catalog.is_candidate_class(class)).collect();
+        catalog.classes().filter(|class| catalog.is_candidate_class(class)).collect();
     let classes: Vec<EcoString> = of_classes.iter().map(|class| class.name().clone()).collect();
     // Models are independent: their rows are computed in parallel and kept in order.
     let mut cells: Vec<Cell> = models
@@ -99,7 +99,7 @@ pub fn matrix(catalog: &Catalog, semantics: Follow, context: bool) -> Matrix {
         .collect();
     let mut names: Vec<EcoString> =
         models.iter().map(|model| model.object.id.name.clone()).collect();
-    let planner = Planner::new(catalog, semantics);
+    let planner = Planner::new(catalog);
     let described = Described { planner: &planner, selector: &selector, context };
     let rows: Vec<(EcoString, Vec<Cell>)> = catalog
         .services()
@@ -125,7 +125,7 @@ struct Described<'p, 'a> {
 impl Described<'_, '_> {
     /// The row of a service; none where the facts of its model are not known.
     fn row(&self, views: &Views, classes: &[&AcceleratorClass]) -> Option<(EcoString, Vec<Cell>)> {
-        let service = views.of(self.planner.semantics());
+        let service = views.followed();
         if service.object.builtin {
             return None;
         }
@@ -320,7 +320,7 @@ spec:
 
     fn cells(input: &str) -> Vec<(String, String)> {
         let world = world_of(input);
-        let found = matrix(&world.catalog, Follow::default(), false);
+        let found = matrix(&world.catalog, false);
         let of_service = found.cells.into_iter().filter(|cell| cell.service.is_some());
         let state = |outcome| match outcome {
             Outcome::Winner(by) => format!("winner {by}"),

@@ -16,7 +16,7 @@ use super::queued::mentions_queue;
 use super::refusals::Server;
 use super::uncounted::{UNCOUNTED_REQUEST, UNCOUNTED_TOTAL};
 use crate::api::{
-    Api, DeploymentMode, Failure, Field, Follow, Object, PerReading, Semantics, Service, Views,
+    Api, DeploymentMode, Failure, Field, Object, PerReading, Semantics, Service, Views,
 };
 use crate::catalog::Catalog;
 use crate::cluster as machines;
@@ -45,7 +45,6 @@ const MOST_COMPARED: usize = 500;
 /// Decides services of every API in one mode.
 pub struct Planner<'a> {
     catalog: &'a Catalog,
-    semantics: Follow,
     selectors: BTreeMap<Api, PerReading<Selector<'a>>>,
     /// Whether any node reports its resources.
     has_nodes: bool,
@@ -116,13 +115,13 @@ impl<'a> Planner<'a> {
 
     /// A planner over an input: each service is decided on the objects that it sees, those of its own
     /// directory first.
-    pub fn of(world: &'a World, semantics: impl Into<Follow>) -> Self {
+    pub fn of(world: &'a World) -> Self {
         let seen = (!world.views.is_empty()).then(|| Seen {
             world,
             views: world.seen_by(),
             planners: world.views.iter().map(|_| OnceLock::new()).collect(),
         });
-        Self { seen, ..Self::new(&world.catalog, semantics) }
+        Self { seen, ..Self::new(&world.catalog) }
     }
 
     /// The planner of a service that sees other objects than the catalog has.
@@ -130,28 +129,29 @@ impl<'a> Planner<'a> {
         let seen = self.seen.as_ref()?;
         let at = *seen.views.get(&service.object.name_span())?;
         let planner = seen.planners[at].get_or_init(|| Self {
-            server: self.server.as_ref().map(|_| Server::new(seen.world, self.semantics)),
+            server: self.server.as_ref().map(|_| Server::new(seen.world)),
             compares_pods: self.compares_pods,
-            ..Self::new(&seen.world.views[at].catalog, self.semantics)
+            ..Self::new(&seen.world.views[at].catalog)
         });
         Some((planner, seen.world))
     }
 
     /// A planner over a frozen catalog, which all its services see.
-    pub fn new(catalog: &'a Catalog, semantics: impl Into<Follow>) -> Self {
-        let semantics = semantics.into();
+    pub fn new(catalog: &'a Catalog) -> Self {
         let selectors = operators::deciding()
             .filter_map(|api| {
                 let documented =
-                    Selector::new(catalog.policy(api, Semantics::Documented)?, catalog);
+                    Selector::new(catalog.policy_by(api, Semantics::Documented)?, catalog);
                 let controller =
-                    Selector::new(catalog.policy(api, Semantics::Controller)?, catalog);
-                Some((api, PerReading { documented, controller }))
+                    Selector::new(catalog.policy_by(api, Semantics::Controller)?, catalog);
+                Some((
+                    api,
+                    PerReading { documented, controller, mode: catalog.readings().mode(api) },
+                ))
             })
             .collect();
         Self {
             catalog,
-            semantics,
             selectors,
             has_nodes: machines::is_known(catalog.machines()),
             context: PodContext::of(catalog),
@@ -179,7 +179,7 @@ impl<'a> Planner<'a> {
     /// The same planner, which also reports what a server refuses of the objects of services.
     #[must_use]
     pub(crate) fn judging(mut self, world: &'a World) -> Self {
-        self.server = Some(Server::new(world, self.semantics));
+        self.server = Some(Server::new(world));
         self
     }
 
@@ -202,14 +202,14 @@ impl<'a> Planner<'a> {
 
     /// The memory of one device of a class, as the operator of an API reads it.
     pub(super) fn memory_of(&self, api: Api, class: &str) -> Option<Memory> {
-        self.selectors.get(&api)?.of(self.semantics.of(api)).memory_of(class)
+        self.selectors.get(&api)?.followed().memory_of(class)
     }
 
     /// A service whose object was edited, read as the one that it was.
     pub(super) fn read_again(&self, object: &Object, was: &Views) -> Option<Views> {
         let services = operators::services(object.api)?;
         let read = |semantics: Semantics, was: &Service| {
-            let policy = self.catalog.policy(object.api, semantics)?;
+            let policy = self.catalog.policy_by(object.api, semantics)?;
             let mut read = services.read(object.clone(), policy, &mut Vec::new());
             // A flag may set the protocol of every service; the object does not contain it.
             read.protocol.clone_from(&was.protocol);
@@ -218,6 +218,7 @@ impl<'a> Planner<'a> {
         Some(Views {
             documented: read(Semantics::Documented, &was.documented)?,
             controller: read(Semantics::Controller, &was.controller)?,
+            mode: was.mode,
         })
     }
 
@@ -227,22 +228,13 @@ impl<'a> Planner<'a> {
     }
 
     /// A planner whose pods are placed on nodes of another input, which `context` describes.
-    pub(crate) fn placing(
-        catalog: &'a Catalog,
-        semantics: impl Into<Follow>,
-        context: PodContext,
-    ) -> Self {
-        Self { has_nodes: true, context, ..Self::new(catalog, semantics) }
+    pub(crate) fn placing(catalog: &'a Catalog, context: PodContext) -> Self {
+        Self { has_nodes: true, context, ..Self::new(catalog) }
     }
 
     /// The catalog that services are decided with.
     pub(crate) fn catalog(&self) -> &'a Catalog {
         self.catalog
-    }
-
-    /// The mode that services are decided in.
-    pub(crate) fn semantics(&self) -> Follow {
-        self.semantics
     }
 
     /// Decides one service.
@@ -263,7 +255,7 @@ impl<'a> Planner<'a> {
     where
         'a: 's,
     {
-        let service = views.of(self.semantics);
+        let service = views.followed();
         if let Some((planner, world)) = self.seeing(service) {
             let (mut planned, built) = planner.plan_built(views, depth);
             if let Some(error) = planned.error.as_deref_mut() {
@@ -272,7 +264,7 @@ impl<'a> Planner<'a> {
             return (planned, built);
         }
         let selectors = &self.selectors[&service.object.api];
-        let selector = selectors.of(self.semantics);
+        let selector = selectors.followed();
         let outcome = self.outcome(selector, service, depth);
         let policy = selector.policy();
         let unread = operators::unread(policy, service, self.catalog.config());
@@ -462,7 +454,7 @@ impl<'a> Planner<'a> {
         let mut diagnostics = decided(&resolution, service);
         let policy = selector.policy();
         // The mode that is not followed is only compared.
-        let followed = policy.semantics == self.semantics.of(policy.api);
+        let followed = policy.semantics == self.catalog.readings().mode(policy.api);
         let ask =
             BuildContext { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
         let mut built = ask.build(service, &resolution, &mut Recorder::off());

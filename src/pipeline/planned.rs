@@ -368,7 +368,7 @@ impl<'a> Planned<'a> {
     pub fn read_in<'c>(&self, catalog: &'c Catalog) -> Option<&'c Service> {
         let service = &self.service;
         let views = catalog.service(service.api, &service.namespace, &service.name)?;
-        Some(views.of(self.policy.semantics))
+        Some(views.by(self.policy.semantics))
     }
 
     /// The requirements from files that no accelerator class met, if the service is in error for

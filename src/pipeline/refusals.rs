@@ -1,6 +1,6 @@
 //! What a server refuses of the objects of a service.
 
-use crate::api::{Follow, Service};
+use crate::api::Service;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
@@ -27,7 +27,6 @@ pub(crate) struct Refusals {
 #[derive(Debug)]
 pub(crate) struct Server<'a> {
     world: &'a World,
-    semantics: Follow,
     knative: Features,
     /// The first finding about the input of a code at a location.
     reported: OnceLock<HashMap<(Code, Span), usize>>,
@@ -35,8 +34,8 @@ pub(crate) struct Server<'a> {
 
 impl<'a> Server<'a> {
     /// A server that has what the input shows of the cluster.
-    pub(crate) fn new(world: &'a World, semantics: Follow) -> Self {
-        Self { world, semantics, knative: features(world), reported: OnceLock::new() }
+    pub(crate) fn new(world: &'a World) -> Self {
+        Self { world, knative: features(world), reported: OnceLock::new() }
     }
 
     /// What was reported when the input was read, at the location of a finding.
@@ -66,7 +65,7 @@ impl<'a> Server<'a> {
     ) -> Vec<bool> {
         let first = diagnostics.len();
         let mut accepted = Vec::with_capacity(objects.len());
-        let followed = self.semantics.of(service.object.api);
+        let followed = self.world.catalog.readings().mode(service.object.api);
         let operator = operators::services(service.object.api);
         for object in objects {
             let start = diagnostics.len();

@@ -10,7 +10,7 @@ use super::plan::Planner;
 use super::plan::finding;
 use super::planned::{Depth, Planned, PlannedComponent};
 use super::refusals::Server;
-use crate::api::{Api, Failure, Follow, Service, Views};
+use crate::api::{Api, Failure, Service, Views};
 use crate::catalog::Catalog;
 use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
@@ -73,9 +73,9 @@ struct Ground<'a> {
 
 impl<'a> Ground<'a> {
     /// `ruled` decides the services of its operator instead of the catalog's policy.
-    fn new(catalog: &'a Catalog, semantics: Follow, ruled: Option<&'static Policy>) -> Self {
+    fn new(catalog: &'a Catalog, ruled: Option<&'static Policy>) -> Self {
         let mut selectors: BTreeMap<Api, Selector<'a>> = crate::operators::deciding()
-            .filter_map(|api| Some((api, Selector::new(catalog.policy(api, semantics)?, catalog))))
+            .filter_map(|api| Some((api, Selector::new(catalog.policy(api)?, catalog))))
             .collect();
         if let Some(policy) = ruled {
             selectors.insert(policy.api, Selector::new(policy, catalog));
@@ -87,7 +87,6 @@ impl<'a> Ground<'a> {
 /// Renders services in one mode.
 pub struct Renderer<'a> {
     world: &'a World,
-    semantics: Follow,
     cluster_domain: String,
     workload: (Workload, ServingFeatures),
     ruled: Option<&'static Policy>,
@@ -105,27 +104,21 @@ pub struct Renderer<'a> {
 
 impl<'a> Renderer<'a> {
     /// A renderer for a world.
-    pub fn new(world: &'a World, semantics: impl Into<Follow>, cluster_domain: &str) -> Self {
-        Self::ruled(world, semantics.into(), cluster_domain, None)
+    pub fn new(world: &'a World, cluster_domain: &str) -> Self {
+        Self::ruled(world, cluster_domain, None)
     }
 
-    fn ruled(
-        world: &'a World,
-        semantics: Follow,
-        cluster_domain: &str,
-        ruled: Option<&'static Policy>,
-    ) -> Self {
+    fn ruled(world: &'a World, cluster_domain: &str, ruled: Option<&'static Policy>) -> Self {
         let catalog = &world.catalog;
         Self {
             world,
-            semantics,
             cluster_domain: cluster_domain.to_owned(),
             workload: (Workload::Auto, ServingFeatures::default()),
             ruled,
-            ground: Ground::new(catalog, semantics, ruled),
+            ground: Ground::new(catalog, ruled),
             views: world.views.iter().map(|_| OnceLock::new()).collect(),
             seen_by: world.seen_by(),
-            server: Server::new(world, semantics),
+            server: Server::new(world),
             autoscalers: Autoscalers::of(catalog),
             context: OnceLock::new(),
         }
@@ -135,19 +128,17 @@ impl<'a> Renderer<'a> {
     fn ground(&self, service: &Service) -> &Ground<'a> {
         let Some(at) = self.seen_by.get(&service.object.name_span()) else { return &self.ground };
         let world = self.world;
-        self.views[*at]
-            .get_or_init(|| Ground::new(&world.views[*at].catalog, self.semantics, self.ruled))
+        self.views[*at].get_or_init(|| Ground::new(&world.views[*at].catalog, self.ruled))
     }
 
     /// A renderer that decides the services of one operator with `policy` instead of the catalog's
     /// policy.
     pub(crate) fn by_policy(
         world: &'a World,
-        semantics: Follow,
         cluster_domain: &str,
         policy: &'static Policy,
     ) -> Self {
-        Self::ruled(world, semantics, cluster_domain, Some(policy))
+        Self::ruled(world, cluster_domain, Some(policy))
     }
 
     /// The world that is rendered.
@@ -183,13 +174,13 @@ impl<'a> Renderer<'a> {
 
     /// A service in the followed mode, and its selector.
     pub(crate) fn selector(&self, views: &'a Views) -> (&Selector<'a>, &'a Service) {
-        let service = views.of(self.semantics);
+        let service = views.followed();
         (&self.ground(service).selectors[&service.object.api], service)
     }
 
     /// Renders one service and records overridden values in `record`.
     pub fn render(&self, views: &'a Views, record: &mut Recorder) -> Rendered<'a> {
-        self.render_service(views.of(self.semantics), record)
+        self.render_service(views.followed(), record)
     }
 
     /// Decides a service; cheap if another service of its model was decided before.
@@ -269,7 +260,7 @@ impl<'a> Renderer<'a> {
         let (planned, built) = planner.plan_built(views, Depth::Plan);
         let written = built.and_then(|built| self.write(&built).ok());
         let mut written = written.unwrap_or_else(|| Checked::clean(Vec::new()));
-        self.server.accept(views.of(self.semantics), &written.value, &mut written.diagnostics);
+        self.server.accept(views.followed(), &written.value, &mut written.diagnostics);
         (planned, written)
     }
 

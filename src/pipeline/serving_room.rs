@@ -5,7 +5,7 @@
 
 use super::together::claims::{Claim, serving_pod};
 use super::together::settled::{Ground, Workloads};
-use crate::api::{Follow, ModelServing};
+use crate::api::ModelServing;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Placed;
 use crate::cluster::is_known;
@@ -32,12 +32,12 @@ type Kinds<T> = HashMap<(EcoString, bool), T>;
 
 impl ServingRoom {
     /// Everything of an input on its nodes; `None` if no node reports its resources.
-    pub fn new(catalog: &Catalog, semantics: Follow) -> Option<Self> {
+    pub fn new(catalog: &Catalog) -> Option<Self> {
         if !is_known(catalog.machines()) {
             return None;
         }
         let ground = Ground::new(catalog);
-        let workloads = Workloads::of(catalog, semantics, &ground, |_| true);
+        let workloads = Workloads::of(catalog, &ground, |_| true);
         let placed = Mutex::new(workloads.settle(&[]));
         Some(Self { context: ground.context, claims: workloads.claims, placed })
     }

@@ -3,7 +3,7 @@
 //! In: a ModelServing as two releases read it, and the running pods. Out: its revisions under both
 //! releases, and the rolling update that the later release starts with.
 
-use crate::api::{Follow, ModelServing, Role, RolloutType};
+use crate::api::{ModelServing, Role, RolloutType};
 use crate::catalog::Catalog;
 use crate::operators::servings::objects::{MOST_PODS, revision};
 use crate::operators::servings::rollout::{Event, Scenario, Trace, simulate};
@@ -90,15 +90,10 @@ pub struct Upgrades {
 
 impl Upgrades {
     /// Upgrades from one release to another on the nodes and pods of a catalog.
-    pub fn new(
-        catalog: &Catalog,
-        semantics: Follow,
-        from: &'static ServingRules,
-        to: &'static ServingRules,
-    ) -> Self {
+    pub fn new(catalog: &Catalog, from: &'static ServingRules, to: &'static ServingRules) -> Self {
         // Without a ModelServing nobody asks for room, and settling a large input takes long.
         let is_asked = !catalog.model_servings().is_empty();
-        let room = is_asked.then(|| ServingRoom::new(catalog, semantics)).flatten();
+        let room = is_asked.then(|| ServingRoom::new(catalog)).flatten();
         Self { room, from: from.role_struct, to }
     }
 

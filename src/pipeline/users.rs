@@ -1,7 +1,7 @@
 //! The services that use a runtime or a model, those that could, and why the others cannot.
 
 use super::{Depth, Planned, Planner};
-use crate::api::{Api, Failure, Follow, Model, Object, Runtime};
+use crate::api::{Api, Failure, Model, Object, Runtime};
 use crate::catalog::Catalog;
 use crate::decision::{AppliedConfig, Candidate, RuntimeDecision, Verdict};
 use crate::operators::{Selector, judge};
@@ -26,15 +26,11 @@ impl User<'_> {
 
 /// Every service of the runtime's operator: those that use the runtime, those that could, then
 /// those that cannot. Each part is in the order of the input.
-pub fn users_of_runtime<'a>(
-    catalog: &'a Catalog,
-    semantics: Follow,
-    runtime: &'a Runtime,
-) -> Vec<User<'a>> {
-    let planner = Planner::new(catalog, semantics);
+pub fn users_of_runtime<'a>(catalog: &'a Catalog, runtime: &'a Runtime) -> Vec<User<'a>> {
+    let planner = Planner::new(catalog);
     let services: Vec<_> = catalog
         .services()
-        .filter(|views| views.of(semantics).object.api == runtime.object.api)
+        .filter(|views| views.followed().object.api == runtime.object.api)
         .collect();
     let user = |planned: Planned<'a>| {
         let id = |candidate: &Candidate<'_>| candidate.runtime.object.id == runtime.object.id;
@@ -66,13 +62,9 @@ pub fn users_of_runtime<'a>(
 }
 
 /// The services that name a model.
-pub fn users_of_model<'a>(
-    catalog: &'a Catalog,
-    semantics: Follow,
-    model: &Model,
-) -> Vec<Planned<'a>> {
+pub fn users_of_model<'a>(catalog: &'a Catalog, model: &Model) -> Vec<Planned<'a>> {
     let services: Vec<_> = catalog.services().collect();
-    let mut planned = Planner::new(catalog, semantics).plan_all(&services, Depth::Plan);
+    let mut planned = Planner::new(catalog).plan_all(&services, Depth::Plan);
     planned.retain(|planned| {
         planned.resolution.model.is_some_and(|other| other.object.id == model.object.id)
     });
@@ -80,14 +72,10 @@ pub fn users_of_model<'a>(
 }
 
 /// The services that a configuration is merged into.
-pub(crate) fn users_of_config<'a>(
-    catalog: &'a Catalog,
-    semantics: Follow,
-    config: &Object,
-) -> Vec<Planned<'a>> {
+pub(crate) fn users_of_config<'a>(catalog: &'a Catalog, config: &Object) -> Vec<Planned<'a>> {
     let services: Vec<_> =
-        catalog.services().filter(|views| views.of(semantics).object.api == config.api).collect();
-    let mut planned = Planner::new(catalog, semantics).plan_all(&services, Depth::Plan);
+        catalog.services().filter(|views| views.followed().object.api == config.api).collect();
+    let mut planned = Planner::new(catalog).plan_all(&services, Depth::Plan);
     let is_merged = |applied_config: &AppliedConfig| {
         applied_config.found.as_ref().is_some_and(|(_, span)| *span == config.name_span())
     };
@@ -102,9 +90,8 @@ pub(crate) fn users_of_config<'a>(
 /// The operator would crash on a runtime.
 pub fn runtimes_for_model<'a>(
     catalog: &'a Catalog,
-    semantics: Follow,
     model: &'a Model,
 ) -> Option<Result<RuntimeDecision<'a>, Failure>> {
-    let policy = catalog.policy(Api::Ome, semantics)?;
+    let policy = catalog.policy(Api::Ome)?;
     Some(Selector::new(policy, catalog).rank_for(model))
 }

@@ -524,7 +524,9 @@ pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
 /// What a class has beside the fields of every item.
 fn accelerator_fields(out: &mut Value, object: &Object, world: &World) {
     // A class that is not in the index was not read as one.
-    let Some(class) = world.catalog.class(Semantics::Documented, &object.id.name) else { return };
+    let Some(class) = world.catalog.class_by(Semantics::Documented, &object.id.name) else {
+        return;
+    };
     out["vendor"] = word(class.vendor.as_ref()).into();
     out["family"] = word(class.family.as_ref()).into();
     out["model"] = word(class.model.as_ref()).into();
@@ -569,7 +571,7 @@ fn nodes(class: &AcceleratorClass, world: &World) -> Option<usize> {
 fn accelerator_table(items: &[Item<'_>], world: &World, style: Style) -> String {
     let classes = items
         .iter()
-        .filter_map(|item| world.catalog.class(Semantics::Documented, &item.object().id.name));
+        .filter_map(|item| world.catalog.class_by(Semantics::Documented, &item.object().id.name));
     let rows = classes.map(|class| {
         let word = |field| Cell::or_none(word(field));
         let price = class.cost.as_ref().and_then(|cost| cost.per_hour.as_ref());

@@ -8,9 +8,9 @@ use super::phrases::{first_of, plural};
 use super::sheet::Sheet;
 use super::table::Style;
 use super::{SCHEMA_VERSION, doubts, findings, map};
-use crate::api::Follow;
 use crate::diag::Diagnostic;
 use crate::pipeline::{Drain, DrainStage, Drained, Move};
+use crate::policy::Readings;
 use crate::source::SourceMap;
 use ecow::EcoString;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub struct View<'a> {
     /// The answer.
     pub drain: &'a Drain,
     /// The mode.
-    pub semantics: Follow,
+    pub readings: Readings,
     /// All findings.
     pub found: &'a [Diagnostic],
     /// The sources that they refer to.
@@ -278,7 +278,7 @@ impl Answer for View<'_> {
         }
         json!({
             "schemaVersion": SCHEMA_VERSION,
-            "semantics": self.semantics.run().as_str(),
+            "semantics": self.readings.run().as_str(),
             "drain": drain,
             "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
         })

@@ -9,11 +9,11 @@ use super::phrases::plural;
 use super::screen::{Page, line, printable, put};
 use super::table::{Style, wrapped};
 use super::{SCHEMA_VERSION, findings};
-use crate::api::Follow;
 use crate::diag::Diagnostic;
 use crate::diff::Action;
 use crate::diff::drift::{Drift, DriftField, DriftGroup, DriftObject};
 use crate::pipeline::why::Layer;
+use crate::policy::Readings;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ pub struct View<'a> {
     /// The answer.
     pub drift: &'a Drift,
     /// The mode.
-    pub semantics: Follow,
+    pub readings: Readings,
     /// The input, for the first line.
     pub header: &'a str,
     /// All findings.
@@ -134,7 +134,7 @@ impl Answer for View<'_> {
     fn json(&self) -> impl serde::Serialize {
         json!({
             "schemaVersion": SCHEMA_VERSION,
-            "semantics": self.semantics.run().as_str(),
+            "semantics": self.readings.run().as_str(),
             "summary": {
                 "services": self.drift.services,
                 "drifted": self.drifted(),
@@ -153,7 +153,7 @@ impl Answer for View<'_> {
             if style.color { Meaning::of_sign(sign).painted(text) } else { text.to_owned() }
         };
         let mut out = Page::default();
-        put!(out, "mode: {}{}\n\n", self.semantics, self.header);
+        put!(out, "mode: {}{}\n\n", self.readings, self.header);
         for group in &self.drift.groups {
             let services = printable(&group.services.join(", "));
             out.draw(&wrapped(&services, style.width, "  "));

@@ -2,7 +2,7 @@
 //! a field does not change.
 
 use super::{SCHEMA_VERSION, findings, places};
-use crate::api::{Api, ComponentKind, DeploymentMode, Follow, Model, ObjectRef, Runtime};
+use crate::api::{Api, ComponentKind, DeploymentMode, Model, ObjectRef, Runtime};
 use crate::decision::{AppliedConfig, Candidate, Check, EntryChecks, RuntimeDecision};
 use crate::diag::Diagnostic;
 use crate::pipeline::serving::PlannedServing;
@@ -10,6 +10,7 @@ use crate::pipeline::{
     Costs, Depth, Difference, Flip, Losses, MergedLeaf, Planned, PlannedComponent, Together, Totals,
 };
 use crate::policy::Policy;
+use crate::policy::Readings;
 use crate::quantity::{Count, Dollars};
 use crate::source::SourceMap;
 use crate::workspace::accounting::InputRow;
@@ -23,7 +24,7 @@ use serde_json::{Map, Value, json};
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// The mode: documented or controller.
-    pub semantics: Follow,
+    pub readings: Readings,
     /// Whether candidates are shown.
     pub depth: Depth,
     /// The services.
@@ -54,7 +55,7 @@ impl Serialize for Plan<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("schemaVersion", SCHEMA_VERSION)?;
-        map.serialize_entry("semantics", self.semantics.run().as_str())?;
+        map.serialize_entry("semantics", self.readings.run().as_str())?;
         // The same ten nodes below each of thousands of services say no more than how many there are.
         let counts_nodes = self.depth == Depth::Plan && self.planned.len() > super::plan::MANY;
         let named = if counts_nodes { 0 } else { super::together::LISTED };

@@ -9,9 +9,10 @@ use super::markdown;
 use super::phrases::{first_of, inline, plural};
 use super::screen::{Page, line, printable, put};
 use super::table::{self, Style, wrapped};
-use crate::api::{Failure, Follow, Model};
+use crate::api::{Failure, Model};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{Costs, Planned, PlannedComponent, Unplanned};
+use crate::policy::Readings;
 use crate::quantity::{Count, ParamCount};
 use crate::source::SourceMap;
 use indexmap::IndexMap;
@@ -69,7 +70,7 @@ static NAMES: [&str; 5] = ["NAMESPACE", "SERVICE", "MODEL", "RUNTIME", "CLASS"];
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// The mode.
-    pub semantics: Follow,
+    pub readings: Readings,
     /// The input, for the first line.
     pub header: &'a str,
     /// The services.
@@ -166,7 +167,7 @@ impl<'a> Plan<'a> {
     /// The page as Markdown, for a pull request comment.
     pub fn markdown(&self) -> String {
         let mut out = Page::default();
-        put!(out, "**ome plan** (mode: {})\n\n", self.semantics);
+        put!(out, "**ome plan** (mode: {})\n\n", self.readings);
         // A comment has no terminal, so it has every service.
         let shown: Vec<&Planned<'_>> = self.planned.iter().collect();
         if self.planned.is_empty() {
@@ -215,10 +216,10 @@ impl<'a> Plan<'a> {
 
     /// The mode, unless it is the default, and what was read.
     fn first_line(&self) -> String {
-        if self.semantics == Follow::default() {
+        if self.readings.is_documented() {
             self.header.trim_start_matches(" · ").to_owned()
         } else {
-            format!("mode: {}{}", self.semantics, self.header)
+            format!("mode: {}{}", self.readings, self.header)
         }
     }
 

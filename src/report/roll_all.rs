@@ -9,9 +9,9 @@ use super::phrases::{first_of, plural};
 use super::screen::{Page, line, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, doubts, findings, roll};
-use crate::api::Follow;
 use crate::diag::Diagnostic;
 use crate::pipeline::{ComponentRollout, Doubts, RollEnd, ServiceRollout, peak_gpus};
+use crate::policy::Readings;
 use crate::source::SourceMap;
 use ecow::EcoString;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub(super) const NAMED: usize = 3;
 #[derive(Clone, Copy, Debug)]
 pub struct All<'a> {
     /// The mode: documented or controller.
-    pub semantics: Follow,
+    pub readings: Readings,
     /// InferenceServices, ModelServings and other workloads.
     pub services: &'a [ServiceRollout],
     /// All findings.
@@ -412,7 +412,7 @@ impl Answer for All<'_> {
         let (changed, workloads) = self.changed_counts();
         let mut out = json!({
             "schemaVersion": SCHEMA_VERSION,
-            "semantics": self.semantics.run().as_str(),
+            "semantics": self.readings.run().as_str(),
             "totals": {
                 "services": self.of_operators().count(),
                 "changed": changed,

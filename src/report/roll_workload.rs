@@ -7,9 +7,9 @@ use super::roll_all::{self, Displaced};
 use super::screen::{Page, put};
 use super::table::Style;
 use super::{SCHEMA_VERSION, doubts, findings, markdown, roll};
-use crate::api::Follow;
 use crate::diag::Diagnostic;
 use crate::pipeline::{ComponentRollout, Doubts, ServiceRollout};
+use crate::policy::Readings;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Copy, Debug)]
 pub struct Workload<'a> {
     /// The mode: documented or controller.
-    pub semantics: Follow,
+    pub readings: Readings,
     /// Its kind.
     pub kind: &'a str,
     /// Its rollout; without components nothing of it changes.
@@ -67,7 +67,7 @@ impl Answer for Workload<'_> {
             components.map(|component| roll::json(component, self.sources)).collect();
         let mut out = json!({
             "schemaVersion": SCHEMA_VERSION,
-            "semantics": self.semantics.run().as_str(),
+            "semantics": self.readings.run().as_str(),
             "kind": self.kind,
             "name": self.rollout.name.as_str(),
             "namespace": self.rollout.namespace.as_str(),

@@ -12,10 +12,11 @@ use super::roll_all::{self, Displaced};
 use super::screen::{Page, line, printable, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, doubts, findings, markdown, roll};
-use crate::api::{Follow, Service};
+use crate::api::Service;
 use crate::diag::Diagnostic;
 use crate::diff::waves::{WAVES, WorkloadRollout};
 use crate::pipeline::{ComponentRollout, Doubts, RollEnd};
+use crate::policy::Readings;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ const TITLES: [&str; 5] = ["KIND", "NAME", "MAX UNAVAILABLE", "MAX SURGE", "PODS
 #[derive(Clone, Copy, Debug)]
 pub struct Waves<'a> {
     /// The mode: documented or controller.
-    pub semantics: Follow,
+    pub readings: Readings,
     /// The service.
     pub service: &'a Service,
     /// Its objects, in the order of [`WAVES`].
@@ -57,7 +58,7 @@ impl Answer for Waves<'_> {
         };
         let mut out = json!({
             "schemaVersion": SCHEMA_VERSION,
-            "semantics": self.semantics.run().as_str(),
+            "semantics": self.readings.run().as_str(),
             "name": self.service.name().as_str(),
             "namespace": self.service.namespace.as_str(),
             "waves": self.named("wave"),

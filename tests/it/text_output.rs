@@ -168,7 +168,7 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
     let semantics = Semantics::Documented;
     let world = ome::workspace::read(loaded, &ReadOptions::new(semantics));
     let services: Vec<_> = world.catalog.services().collect();
-    let planner = Planner::new(&world.catalog, semantics);
+    let planner = Planner::new(&world.catalog);
     let mut planned = planner.plan_all(&services, Depth::Plan);
     let together = together(
         &planner,
@@ -178,7 +178,7 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
     );
     let totals = ome::pipeline::totals(&planned, &[], world.catalog.machines(), together.as_ref());
     let plan = Plan {
-        semantics: semantics.into(),
+        readings: *world.catalog.readings(),
         header: " · runtimes: 3 read",
         planned: &planned,
         sources: &world.sources,

@@ -123,7 +123,7 @@ impl Asked<'_> {
     fn rows(&self, each: &[&Settings]) -> Result<Vec<SettingRow>, Failure> {
         let (input, settings) = (self.input, &self.settings);
         let followed = followed(input, settings, false)?;
-        let mut semantics = self.row("semantics", Some(followed.semantics.to_string()));
+        let mut semantics = self.row("semantics", Some(followed.readings.to_string()));
         let releases = self.releases(&followed);
         // A release that is named is the mode of its operator.
         let named = releases.iter().find(|row| row.origin != SettingOrigin::Default);
@@ -134,7 +134,7 @@ impl Asked<'_> {
         rows.extend(releases);
         rows.push(self.row(
             "kthena-profile",
-            Some(servings::followed(&followed.releases).profile.to_string()),
+            Some(servings::followed(&followed.readings).profile.to_string()),
         ));
         rows.push(self.builtin());
         rows.extend(self.lists(each));
@@ -182,7 +182,7 @@ impl Asked<'_> {
             let prefix = format!("{name}=");
             let named = followed.named.iter().find_map(|named| named.strip_prefix(&prefix));
             let api = released().find(|(released, _)| *released == name).map(|(_, api)| api);
-            let documented = |api: Api| followed.semantics.of(api) == Semantics::Documented;
+            let documented = |api: Api| followed.readings.mode(api) == Semantics::Documented;
             let value = match named {
                 Some(tag) => tag,
                 None if api.is_some_and(documented) => "the documents",

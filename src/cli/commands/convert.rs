@@ -1,7 +1,7 @@
 //! `ome convert`: deprecated forms to current ones and back; services and runtimes of KServe to
 //! OME.
 
-use crate::api::{Api, Object, Runtime, Scope, Service};
+use crate::api::{Api, Object, Runtime, Scope, Service, Views};
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::of_kinds;
@@ -131,7 +131,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 /// Services of a version that is no longer served.
 fn older(session: &Session) -> impl Iterator<Item = &Object> {
     let catalog = &session.world.catalog;
-    let services = catalog.services().map(|views| &views.of(session.semantics).object);
+    let services = catalog.services().map(|views| &views.followed().object);
     let all = catalog.others().iter().chain(services);
     all.filter(|object| session.is_selected(object) && is_older(object))
 }
@@ -150,7 +150,7 @@ fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> 
     for object in older(session) {
         let Some((mut node, losses)) = kserve::served(&object.node) else { continue };
         // A served version may still use an old form of the predictor.
-        if let Ok(Some(found)) = kserve::convert(&node, session.semantics.of(Api::KServe))
+        if let Ok(Some(found)) = kserve::convert(&node, session.readings().mode(Api::KServe))
             && let Some(map) = node.as_map_mut()
         {
             map.insert("spec", found.spec);
@@ -158,11 +158,12 @@ fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> 
         converted.add_whole(object, node, &object.api_version, losses);
     }
     for views in session.select(&[])? {
-        let object = &views.of(session.semantics).object;
+        let object = &views.followed().object;
         match object.api {
             // It was converted above.
             Api::KServe if is_older(object) => {}
-            Api::KServe => match kserve::convert(&object.node, session.semantics.of(object.api)) {
+            Api::KServe => match kserve::convert(&object.node, session.readings().mode(object.api))
+            {
                 Ok(Some(found)) => converted.add(
                     object,
                     found.spec,
@@ -175,7 +176,7 @@ fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> 
             },
             _ => {
                 if let Some(migration) =
-                    ome::migrate(&object.node, session.semantics.of(object.api))
+                    ome::migrate(&object.node, session.readings().mode(object.api))
                 {
                     converted.add(object, migration.spec, "spec.predictor", Vec::new());
                 }
@@ -195,7 +196,7 @@ fn previous(session: &Session, converted: &mut Converted) -> Result<(), Failure>
     for service in services_of(session, Api::KServe)? {
         let object = &service.object;
         if let Some((spec, losses)) =
-            kserve::previous(&object.node, session.semantics.of(object.api))
+            kserve::previous(&object.node, session.readings().mode(object.api))
         {
             converted.add(object, spec, "spec.predictor.model", losses);
         }
@@ -268,7 +269,7 @@ fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
     }
     for service in services {
         let object = &service.object;
-        let Ok(found) = kserve::convert(&object.node, session.semantics.of(object.api)) else {
+        let Ok(found) = kserve::convert(&object.node, session.readings().mode(object.api)) else {
             converted.failed = true;
             continue;
         };
@@ -285,7 +286,7 @@ fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
 /// The selected services of an operator.
 fn services_of(session: &Session, api: Api) -> Result<Vec<&Service>, Failure> {
     let selected = session.select(&[])?.into_iter();
-    let services = selected.map(|views| views.of(session.semantics));
+    let services = selected.map(Views::followed);
     Ok(services.filter(|service| service.object.api == api).collect())
 }
 

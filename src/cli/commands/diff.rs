@@ -192,7 +192,6 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let unfilled = unfilled::take(&mut sides.each_mut());
     let unknown = unknown(&mut sides, [&before, &after]);
     let settings = Settings {
-        semantics: after.semantics,
         cluster_domain: &args.cluster_domain,
         places: args.fail_on.contains(&FailOn::DoesNotFit) || args.at != AtArg::Min,
         at: args.at.into(),
@@ -218,7 +217,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         rollout: rollout.as_deref(),
         plan: &plan,
         diff: &answer,
-        semantics: after.mode(),
+        readings: after.named_readings(),
         base: &compared,
         found: &found,
         sources: &after.world.sources,
@@ -303,7 +302,7 @@ fn say_left_out(
     unfilled: &BTreeSet<String>,
     io: &mut Io<'_>,
 ) {
-    let services = side.services.iter().map(|views| &views.of(after.semantics).object);
+    let services = side.services.iter().map(|views| &views.followed().object);
     let shown = services.chain(side.servings.iter().map(|serving| &serving.object));
     let lines = [after.other_definitions(shown, "compared"), Session::changed_line(changed)];
     lines.iter().flatten().for_each(|line| io.say_line(line));
@@ -378,8 +377,8 @@ fn following(args: &Args, release: Option<&String>) -> Result<InputArgs, Failure
     // The operator that is upgraded runs its code; the mode that is named is that of the others.
     let semantics = args.input.semantics.filter(|mode| *mode == SemanticsArg::Controller);
     Ok(InputArgs {
-        release: vec![release.clone()],
         semantics,
+        release: vec![release.clone()],
         kthena_profile,
         typed: args.input.typed.clone().following(release),
         ..args.input.clone()
@@ -427,7 +426,7 @@ fn side<'a>(session: &'a Session, names: &[String]) -> State<'a> {
     let services: Vec<&Views> = catalog
         .services()
         .filter(|views| {
-            let service = views.of(session.semantics);
+            let service = views.followed();
             session.is_in_namespace(&service.namespace)
                 && session.is_selected(&service.object)
                 && wanted(&service.object, &service.namespace)
@@ -478,7 +477,7 @@ fn unknown(sides: &mut [State<'_>; 2], sessions: [&Session; 2]) -> BTreeSet<Stri
 /// Whether a state has a service of this name.
 fn has(side: &State<'_>, session: &Session, wanted: &str) -> bool {
     let service = |views: &&Views| {
-        let service = views.of(session.semantics);
+        let service = views.followed();
         session.is_named(wanted, &service.object, &service.namespace)
     };
     side.services.iter().any(service)

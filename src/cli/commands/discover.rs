@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let options = Options {
         measured: args.measured,
         nominal_memory: args.nominal_memory,
-        semantics: session.semantics.of(Api::Ome),
+        semantics: session.readings().mode(Api::Ome),
     };
     let checked = match &args.from_values {
         None => discover::discover(&session.world.catalog, &session.world.sources, options),

@@ -62,14 +62,14 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let within = args.class.as_ref().map(|class| what_if::of_class(&session, class)).transpose()?;
     let catalog = &session.world.catalog;
-    let answer = drain(catalog, session.semantics, args.at.into(), &drained, within.as_ref());
+    let answer = drain(catalog, args.at.into(), &drained, within.as_ref());
     let answer = answer.ok_or_else(|| what_if::no_nodes(&session))?;
     // Only what was not read touches the answer.
     let found = session.grade(session.gaps.iter().cloned());
     let outcome = session.outcome(&found, false);
     let view = view::View {
         drain: &answer,
-        semantics: session.mode(),
+        readings: session.named_readings(),
         found: &found,
         sources: &session.world.sources,
         fails: outcome == Outcome::CouldNot,

@@ -1,6 +1,6 @@
 //! `ome drift`: a cluster compared with the operator's output.
 
-use crate::api::Service;
+use crate::api::{Service, Views};
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         State { world: &session.world, services, servings: Vec::new(), workloads: Vec::new() };
     let unfilled = unfilled::take(&mut [&mut state]);
     let services = state.services;
-    let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain);
+    let renderer = Renderer::new(&session.world, &args.cluster_domain);
     let objects = live.as_ref().unwrap_or(&session).world.catalog.others();
     let gone = match &live {
         // Services that are named are compared alone.
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let view = view::View {
         drift: &answer,
-        semantics: session.mode(),
+        readings: session.named_readings(),
         header: &cluster.header(),
         found: &found,
         sources: &session.world.sources,
@@ -147,7 +147,7 @@ fn not_in<'a>(session: &Session, live: &'a Session) -> Result<Vec<&'a Service>, 
     let key =
         |service: &Service| (service.object.api, service.namespace.clone(), service.name().clone());
     let services: HashSet<_> =
-        session.world.catalog.services().map(|views| key(views.of(session.semantics))).collect();
-    let there = live.select(&[])?.into_iter().map(|views| views.of(live.semantics));
+        session.world.catalog.services().map(|views| key(views.followed())).collect();
+    let there = live.select(&[])?.into_iter().map(Views::followed);
     Ok(there.filter(|service| !services.contains(&key(service))).collect())
 }

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &args.decision.ask()?)?;
     let selected = session.select(&args.services)?;
     let catalog = &session.world.catalog;
-    let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain);
+    let renderer = Renderer::new(&session.world, &args.cluster_domain);
     let config = catalog.config();
     let scheme = |api| match (api, config.ingress.url_scheme.as_str()) {
         (Api::KServe, _) => config.kserve.ingress.url_scheme.as_str(),

@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     session.require_any(selected.len() + servings.len())?;
     session.require_objects(&args.input.files)?;
-    let planner = Planner::of(&session.world, session.semantics)
+    let planner = Planner::of(&session.world)
         .judging(&session.world)
         .comparing(session.world.catalog.services().len());
     let mut planned = planner.plan_all(&selected, Depth::Explain);
@@ -263,7 +263,7 @@ impl Answer<'_> {
     fn print_json(&self, io: &mut Io<'_>) -> Result<(), Failure> {
         let machines = self.session.world.catalog.machines();
         let answer = json::Plan {
-            semantics: self.session.mode(),
+            readings: self.session.named_readings(),
             depth: Depth::Explain,
             planned: &self.planned,
             servings: &self.servings,
@@ -284,7 +284,7 @@ impl Answer<'_> {
         let (session, style) = (self.session, io.style());
         let mut page = Sheet::default();
         if !self.planned.is_empty() || self.servings.is_empty() {
-            page.lines([format!("mode: {}{}", session.mode(), session.header())]);
+            page.lines([format!("mode: {}{}", session.named_readings(), session.header())]);
         }
         if self.planned.is_empty() && self.servings.is_empty() && !session.is_explained() {
             page.gap();

@@ -187,7 +187,7 @@ fn with<T>(
 ) -> T {
     let selected = |object: &crate::api::Object| session.is_selected(object);
     call(Options {
-        semantics: session.semantics.of(Api::Ome),
+        semantics: session.readings().mode(Api::Ome),
         prefer: prefer.map(|who| match who {
             PreferArg::Flavor => Prefer::Flavor,
             PreferArg::Class => Prefer::Class,

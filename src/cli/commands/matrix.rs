@@ -31,7 +31,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session =
         Session::open(&args.input, &SessionOptions { builds: true, ..SessionOptions::default() })?;
-    let matrix = matrix(&session.world.catalog, session.semantics, args.context);
+    let matrix = matrix(&session.world.catalog, args.context);
     let found = session.settle([]);
     let catalog = &session.world.catalog;
     let judged = catalog.models().map(|model| &model.object);

@@ -1,6 +1,6 @@
 //! `ome plan`: runtime, class, mode, replicas and placement of each service.
 
-use crate::api::{Follow, Views};
+use crate::api::Views;
 use crate::cli::args::{AtArg, DecisionArgs, EachArg, InputArgs, PageFormat, lost};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
@@ -17,6 +17,7 @@ use crate::pipeline::{
     Costs, Depth, Losses, Lost, PlacementOptions, Planned, Planner, ServiceNames, Together, Totals,
     costs, counted_objects, has_current, together, totals,
 };
+use crate::policy::Readings;
 use crate::report::cell::Cell;
 use crate::report::totals::{Read, classes, classes_markdown, verdict};
 use crate::report::{
@@ -111,7 +112,7 @@ const SHOWN: usize = 1000;
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let opened = Session::open(&args.input, &args.decision.ask()?)?;
     let mut session = UntilExit::new(opened, args.watch);
-    let (header, mode) = (session.header(), session.mode());
+    let (header, readings) = (session.header(), session.named_readings());
     let (services, servings) = session.all_places(&args.services)?;
     session.require_any(services.len() + servings.len())?;
     session.require_objects(&args.input.files)?;
@@ -123,9 +124,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let with_services = trees_with_services(&session.world);
     let (services, servings) = session.take_all(&args.services)?;
     let session: &Session = &session;
-    let planner = Planner::of(&session.world, session.semantics)
-        .judging(&session.world)
-        .comparing(services.len());
+    let planner = Planner::of(&session.world).judging(&session.world).comparing(services.len());
     let planned = plan_services(args, &planner, services, io);
     let mut planned = UntilExit::new(planned, args.watch);
     let variants = session.plan_variants(&planner, &args.services, Depth::Plan, &mut planned);
@@ -167,7 +166,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let answer = Answer {
         args,
         session,
-        mode,
+        readings,
         header: &header,
         planned: &planned,
         servings: &servings,
@@ -260,7 +259,7 @@ fn with_workloads(
 struct Answer<'a> {
     args: &'a Args,
     session: &'a Session,
-    mode: Follow,
+    readings: Readings,
     header: &'a str,
     planned: &'a [Planned<'a>],
     servings: &'a [PlannedServing<'a>],
@@ -354,7 +353,7 @@ impl Answer<'_> {
 
     fn print_json(&self, io: &mut Io<'_>) -> Result<(), Failure> {
         let answer = json::Plan {
-            semantics: self.mode,
+            readings: self.readings,
             depth: Depth::Plan,
             planned: self.planned,
             servings: self.servings,
@@ -374,7 +373,7 @@ impl Answer<'_> {
     /// The services.
     fn plan(&self) -> plan::Plan<'_> {
         plan::Plan {
-            semantics: self.mode,
+            readings: self.readings,
             header: self.header,
             planned: self.planned,
             sources: &self.session.world.sources,
@@ -430,7 +429,7 @@ impl Answer<'_> {
         let lines = [&self.lines, &self.passed_over];
         let lines = lines.map(|lines| lines.as_deref().unwrap_or_default()).join("\n");
         let page = page::View {
-            semantics: self.mode,
+            readings: self.readings,
             header: self.header,
             planned: self.planned,
             servings: self.servings,

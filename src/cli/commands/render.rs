@@ -197,7 +197,7 @@ fn write(
             io.say_line(&line);
         }
     }
-    let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain)
+    let renderer = Renderer::new(&session.world, &args.cluster_domain)
         .with_workload(args.workload.workload(), session.serving_rules().features());
     if args.stage == Stage::Merged {
         return merged::merged(&args.output, &renderer, &selected, &session, io);
@@ -220,7 +220,7 @@ fn write(
         written(rendered, args, format, &session, annotate.as_ref())
     };
     let options = emit::Options {
-        prune: prune(args, &session, &selected, &servings),
+        prune: prune(args, &selected, &servings),
         force: args.force,
         kustomization: args.kustomization.then(|| args.layout.unwrap_or_default()),
     };
@@ -278,7 +278,7 @@ fn say_left_out(
     (not_filled, left_out): (&[String], &[String]),
     io: &mut Io<'_>,
 ) {
-    let objects = selected.iter().map(|views| &views.of(session.semantics).object);
+    let objects = selected.iter().map(|views| &views.followed().object);
     let objects = objects.chain(servings.iter().map(|serving| &serving.object));
     if let Some(line) = session.other_definitions(objects, "rendered") {
         io.say_line(&line);
@@ -314,12 +314,12 @@ fn selected<'s>(
 }
 
 /// The files that may be removed: what was selected alone must not remove the files of others.
-fn prune(args: &Args, session: &Session, selected: &[&Views], servings: &[&ModelServing]) -> Prune {
+fn prune(args: &Args, selected: &[&Views], servings: &[&ModelServing]) -> Prune {
     if args.services.is_empty() && args.input.namespace.is_none() && args.input.selector.is_none() {
         return Prune::Everything;
     }
     let service = |views: &&Views| {
-        let service = views.of(session.semantics);
+        let service = views.followed();
         (service.namespace.to_string(), service.name().to_string())
     };
     let serving =
@@ -479,7 +479,7 @@ impl Serving<'_> {
             };
             servings::expand_each(serving, self.session.serving_rules(), &mut diagnostics, each)?;
             let sources = &self.session.world.sources;
-            let semantics = self.session.semantics.of(serving.object.api);
+            let semantics = self.session.readings().mode(serving.object.api);
             for sample in servings::samples(serving, self.session.serving_rules()) {
                 accept_rendered(&sample.pod, semantics, sources, &mut diagnostics);
             }

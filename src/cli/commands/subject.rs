@@ -68,7 +68,7 @@ impl<'a> Subject<'a> {
         let found = About::these(catalog, [object]).of(session, session.settle([]));
         let sheet = match self {
             Self::Runtime(runtime) => {
-                let users = users_of_runtime(catalog, session.semantics, runtime);
+                let users = users_of_runtime(catalog, runtime);
                 if format.is_data() {
                     session.print_json(&users::runtime_json(runtime, &users, sources), io)?;
                     return Ok(session.outcome(&found, false));
@@ -76,8 +76,8 @@ impl<'a> Subject<'a> {
                 users::runtime(runtime, &users, sources)
             }
             Self::Model(model) => {
-                let users = users_of_model(catalog, session.semantics, model);
-                let runtimes = runtimes_for_model(catalog, session.semantics, model);
+                let users = users_of_model(catalog, model);
+                let runtimes = runtimes_for_model(catalog, model);
                 if format.is_data() {
                     session.print_json(
                         &users::model_json(model, &users, runtimes.as_ref(), sources),
@@ -90,7 +90,7 @@ impl<'a> Subject<'a> {
         };
         session.say(&found, io);
         let mut page = Sheet::default();
-        page.lines([format!("mode: {}{}", session.mode(), session.header())]);
+        page.lines([format!("mode: {}{}", session.named_readings(), session.header())]);
         page.append(sheet);
         let style = io.style();
         io.print(&if format == PageFormat::Markdown { page.markdown() } else { page.text(style) })?;

@@ -199,7 +199,7 @@ fn paths(file: &Path, case: &Case, args: &Args) -> Vec<PathBuf> {
 
 /// The plan of every service in the input, placed together with everything else.
 fn planned(session: &Session) -> Result<Vec<Planned<'_>>, Failure> {
-    let planner = Planner::of(&session.world, session.semantics);
+    let planner = Planner::of(&session.world);
     let mut planned = planner.plan_all(&session.select(&[])?, Depth::Plan);
     let options = PlacementOptions::default();
     together(&planner, &mut planned, &mut Vec::new(), options);
@@ -304,7 +304,7 @@ fn not_read(case: &Case, session: &Session) -> Vec<Diagnostic> {
 
 /// Every object that services and ModelServings become.
 fn rendered(session: &Session) -> Result<Vec<Node>, Failure> {
-    let renderer = Renderer::new(&session.world, session.semantics, "cluster.local");
+    let renderer = Renderer::new(&session.world, "cluster.local");
     let (services, servings) = session.select_all(&[])?;
     let mut nodes = Vec::new();
     for views in services {

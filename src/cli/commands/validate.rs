@@ -293,15 +293,12 @@ fn gathered(
     source: Whose,
 ) -> Result<Vec<Diagnostic>, Failure> {
     let catalog = &session.world.catalog;
-    let mut later = check::run(
-        &View { catalog, sources: &session.world.sources, semantics: session.semantics },
-        operators::checks(),
-        codes,
-    );
+    let mut later =
+        check::run(&View { catalog, sources: &session.world.sources }, operators::checks(), codes);
     let (services, servings) = session.select_all(&[])?;
-    let planner = Planner::of(&session.world, session.semantics);
+    let planner = Planner::of(&session.world);
     let earlier = EarlierFindings::by(&later, session);
-    let renderer = Renderer::new(&session.world, session.semantics, CLUSTER_DOMAIN);
+    let renderer = Renderer::new(&session.world, CLUSTER_DOMAIN);
     let counted = services.len();
     let services = [services, further(session)].concat();
     let decided: Vec<_> = services
@@ -310,7 +307,7 @@ fn gathered(
             let (planned, written) = renderer.with_plan(&planner, views);
             let keys = written.value.iter().map(|object| owners::key(&object.node)).collect();
             let refused = refusals::of_service(written);
-            (&views.of(session.semantics).object, planned.diagnostics, keys, refused)
+            (&views.followed().object, planned.diagnostics, keys, refused)
         })
         .collect();
     let mut refused = Vec::new();
@@ -334,7 +331,7 @@ fn gathered(
         let (_, written) = renderer.with_plan(&planner, views);
         let texts: Vec<String> = written.value.iter().map(text_of).collect();
         let objects = written.value.iter().map(|object| &object.node);
-        let owner = Owner::of(&views.of(session.semantics).object);
+        let owner = Owner::of(&views.followed().object);
         owners.add(&owner, objects.zip(texts.iter().map(String::as_str)), &mut later);
     }
     let servings = plan_servings(&session.world.catalog, &servings);
@@ -504,10 +501,10 @@ fn repair(session: &Session, found: &[Diagnostic], io: &mut Io<'_>) -> bool {
 fn further(session: &Session) -> Vec<&Views> {
     let services = session.world.views.iter().flat_map(|view| {
         let services = view.catalog.services();
-        services.filter(|views| view.adds(views.of(session.semantics).object.name_span()))
+        services.filter(|views| view.adds(views.followed().object.name_span()))
     });
     let is_asked = |views: &&Views| {
-        let service = views.of(session.semantics);
+        let service = views.followed();
         session.is_asked(&service.object, &service.namespace)
     };
     services.filter(is_asked).collect()

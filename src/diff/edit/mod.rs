@@ -162,7 +162,7 @@ impl<'c, 'a> Player<'c, 'a> {
         if place >= MOST_PLAYED {
             return unplayed("not simulated: edits are simulated for the first 100 groups");
         }
-        let subject = service.map(|views| self.object(views));
+        let subject = service.map(|views| &views.followed().object);
         let case = Case {
             player: self,
             subject,
@@ -187,7 +187,7 @@ impl<'c, 'a> Player<'c, 'a> {
     /// input as the earlier release reads it, the later release comes closer to today's result.
     pub(super) fn reads(&self, service: [&'a Views; 2], components_built: &[Made<'a>; 2]) -> bool {
         let comparison = self.comparison;
-        let subject = service.map(|views| self.object(views));
+        let subject = service.map(|views| &views.followed().object);
         let mut others = Replacements::from([(
             (subject[1].api, subject[1].id.clone()),
             Some(bare(&subject[0].node)),
@@ -204,19 +204,14 @@ impl<'c, 'a> Player<'c, 'a> {
         let world = self.ground(1).with(&others);
         // A service that can no longer be read was read otherwise, for certain.
         let Some(views) = world.catalog.services().next() else { return true };
-        let semantics = comparison.settings.semantics;
         let domain = comparison.settings.cluster_domain;
-        let renderer = Renderer::new(&world, semantics, domain);
+        let renderer = Renderer::new(&world, domain);
         let read = make(&renderer, Subject::Service(views));
         distance(&components_built[0], &read) < distance(&components_built[0], &components_built[1])
     }
 
     fn ground(&self, side: usize) -> &Ground<'c> {
         self.grounds[side].get_or_init(|| self.comparison.sides[side].world.ground())
-    }
-
-    fn object(&self, views: &'a Views) -> &'a Object {
-        &views.of(self.comparison.settings.semantics).object
     }
 
     /// An object of the input, on the side of the running release if it exists there.
@@ -312,13 +307,12 @@ impl Case<'_, '_, '_> {
         judge: &dyn Fn(&Attempt<'_>) -> R,
     ) -> Option<R> {
         let comparison = self.player.comparison;
-        let semantics = comparison.settings.semantics;
         let worlds = [0, 1].map(|side| self.world(side, edits));
         let views = worlds.each_ref().map(|world| world.catalog.services().next());
         let [Some(before), Some(after)] = views else { return None };
         let domain = comparison.settings.cluster_domain;
         let components_built = [(0, before), (1, after)].map(|(side, views)| {
-            let renderer = Renderer::new(&worlds[side], semantics, domain);
+            let renderer = Renderer::new(&worlds[side], domain);
             make(&renderer, Subject::Service(views))
         });
         let mut hits: Vec<&'static ReleaseRule> = Vec::new();
@@ -327,14 +321,14 @@ impl Case<'_, '_, '_> {
         // Where nothing differs no rule can have an effect, and no renderer is needed.
         if let Some(today) = today.filter(|_| apart > Distance::default()) {
             for (switch, policy) in &self.player.hybrids[1] {
-                let renderer = Renderer::by_policy(&worlds[1], semantics, domain, policy);
+                let renderer = Renderer::by_policy(&worlds[1], domain, policy);
                 let hybrid = make(&renderer, Subject::Service(after));
                 if distance(today, &hybrid) < apart {
                     hits.push(&switch.rule);
                 }
             }
         }
-        let object = &before.of(semantics).object;
+        let object = &before.followed().object;
         Some(judge(&Attempt { object, sides: components_built, hits }))
     }
 

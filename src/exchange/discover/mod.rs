@@ -149,7 +149,7 @@ impl<'a> World<'a> {
             })
             .collect();
         let classes =
-            catalog.classes(options.semantics).filter(|class| !class.object.builtin).collect();
+            catalog.classes_by(options.semantics).filter(|class| !class.object.builtin).collect();
         let mut used: BTreeMap<EcoString, Vec<Shape>> = BTreeMap::new();
         for (machine, shape) in machines::running(catalog.others()) {
             used.entry(machine).or_default().push(shape);

@@ -136,7 +136,7 @@ pub fn import(catalog: &Catalog, options: Options<'_>) -> Checked<Classes> {
         let one = One { flavor, rule, options, machines: catalog.machines() };
         if classes.is_empty()
             && catalog
-                .class(options.semantics, flavor.name())
+                .class_by(options.semantics, flavor.name())
                 // A class of the user with this name and without a tie names two flavors, which is
                 // reported.
                 .is_none_or(|class| class.object.builtin)

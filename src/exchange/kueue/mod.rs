@@ -95,12 +95,12 @@ impl<'a> Links<'a> {
 
     /// The classes that are not built in, by name.
     fn classes(&self) -> impl Iterator<Item = &'a AcceleratorClass> + use<'a> {
-        self.catalog.classes(self.semantics).filter(|class| !class.object.builtin)
+        self.catalog.classes_by(self.semantics).filter(|class| !class.object.builtin)
     }
 
     /// A class of the user.
     fn class(&self, name: &str) -> Option<&'a AcceleratorClass> {
-        self.catalog.class(self.semantics, name).filter(|class| !class.object.builtin)
+        self.catalog.class_by(self.semantics, name).filter(|class| !class.object.builtin)
     }
 
     fn contradicts(&self, class: &AcceleratorClass) -> bool {

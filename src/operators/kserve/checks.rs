@@ -5,7 +5,7 @@
 use super::admission::{refused, refused_runtime};
 use super::is_llm;
 use super::mode;
-use crate::api::{Api, DeploymentMode, KServeConfig, Runtime, Semantics};
+use crate::api::{Api, DeploymentMode, KServeConfig, Runtime, Semantics, Views};
 use crate::check::references::missing_runtime;
 use crate::check::refusals::report;
 use crate::check::{Check, View};
@@ -37,8 +37,8 @@ pub(crate) static CHECKS: &[Check] = &[
 /// the runtime of a service.
 fn runtimes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let catalog = view.catalog;
-    let Some(policy) = catalog.policy(Api::KServe, view.semantics) else { return };
-    let services = catalog.services().map(|views| views.of(view.semantics));
+    let Some(policy) = catalog.policy(Api::KServe) else { return };
+    let services = catalog.services().map(Views::followed);
     for service in services.filter(|service| service.object.api == Api::KServe) {
         let (mode, _) = mode::of_service(policy, service, &catalog.config().kserve);
         if mode != DeploymentMode::ModelMesh {
@@ -50,10 +50,10 @@ fn runtimes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 /// Reports every service and runtime that the webhooks would refuse.
 fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let config = &view.catalog.config().kserve;
-    let semantics = view.semantics.of(Api::KServe);
-    let Some(policy) = view.catalog.policy(Api::KServe, view.semantics) else { return };
+    let semantics = view.catalog.readings().mode(Api::KServe);
+    let Some(policy) = view.catalog.policy(Api::KServe) else { return };
     for views in view.catalog.services() {
-        let service = views.of(semantics);
+        let service = views.followed();
         // LLMInferenceServices are judged when they are read.
         if service.object.api == Api::KServe && !is_llm(service) {
             let violations = refused(policy, service, config);

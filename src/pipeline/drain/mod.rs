@@ -8,7 +8,6 @@ mod fix;
 mod play;
 mod site;
 
-use crate::api::Follow;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Vacated, Yard};
 use crate::cluster::schedule::NodeId;
@@ -139,7 +138,6 @@ const MOST_TRIES: usize = 48;
 /// resources.
 pub fn drain(
     catalog: &Catalog,
-    semantics: Follow,
     at: At,
     drained: &Drained,
     within: Option<&BTreeSet<EcoString>>,
@@ -147,7 +145,7 @@ pub fn drain(
     if !crate::pipeline::has_room(catalog) {
         return None;
     }
-    let site = Site::new(catalog, semantics, at);
+    let site = Site::new(catalog, at);
     Some(match drained {
         Drained::Named(names) => named(&site, drained, names),
         Drained::Count(wanted) => planned(&site, drained, Some(*wanted), within),

@@ -1,7 +1,7 @@
 //! The cluster before a drain: its pods with the controllers that create them again.
 
 use super::Move;
-use crate::api::{AcceleratorClass, Follow};
+use crate::api::AcceleratorClass;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Yard;
 use crate::cluster::schedule::{Alike, Budget, First, NodeId, PodId, PodState, Scheduler};
@@ -31,7 +31,6 @@ pub(super) struct SiteWorkload {
 
 pub(super) struct Site<'a> {
     catalog: &'a Catalog,
-    semantics: Follow,
     pub(super) today: Today,
     pub(super) world: World,
     pub(super) nodes: Vec<NodeId>,
@@ -100,9 +99,9 @@ fn not_judged(scheduler: &Scheduler, pod: PodId) -> Option<(EcoString, EcoString
 }
 
 impl<'a> Site<'a> {
-    pub(super) fn new(catalog: &'a Catalog, semantics: Follow, at: At) -> Self {
+    pub(super) fn new(catalog: &'a Catalog, at: At) -> Self {
         let ground = Ground::new(catalog);
-        let today = Today::of(&ground, semantics, at);
+        let today = Today::of(&ground, at);
         let placed = today.fleet.standing(!today.runs).into_placed();
         let others = placed.others();
         let template = |at: usize, index: usize| placed.template(at, index);
@@ -183,17 +182,7 @@ impl<'a> Site<'a> {
         world.fix(fixed);
         // What the input has in motion ends before the drain, and is not counted as its work.
         rest(&mut world);
-        Self {
-            budgets: budgets(catalog),
-            catalog,
-            semantics,
-            today,
-            world,
-            nodes,
-            workloads,
-            place,
-            bare,
-        }
+        Self { budgets: budgets(catalog), catalog, today, world, nodes, workloads, place, bare }
     }
 
     /// The owner and the name of a pod.
@@ -405,7 +394,7 @@ impl<'a> Site<'a> {
 
     /// The class that describes a node.
     fn class(&self, machine: &Machine) -> Option<EcoString> {
-        let classes = self.catalog.classes(self.semantics);
+        let classes = self.catalog.classes();
         let classes = classes.filter(|class| machines::class_matches(class, machine));
         classes.map(AcceleratorClass::name).min().cloned()
     }

@@ -1,5 +1,4 @@
 use super::*;
-use crate::api::Semantics;
 use crate::pipeline::testing::{node, pod, replica, world};
 use crate::pipeline::{Each, losses};
 use serde_json::{Value, json};
@@ -15,9 +14,7 @@ fn budget(app: &str, spec: Value) -> Value {
 
 fn drained_by(documents: &[Value], drained: &Drained) -> Drain {
     let world = world(documents);
-    let semantics = Semantics::Documented.into();
-    drain(&world.catalog, semantics, At::Min, drained, None)
-        .expect("the nodes report their resources")
+    drain(&world.catalog, At::Min, drained, None).expect("the nodes report their resources")
 }
 
 fn of(documents: &[Value], names: &[&str]) -> Drain {
@@ -150,9 +147,8 @@ fn equal_losses_each_have_a_row_and_what_waited_before_does_not_count() {
         replica("small", 0, "c", 6),
         pod("agent-a", "a", 0, Some(("DaemonSet", "agent"))),
     ]);
-    let semantics = Semantics::Documented.into();
-    let all = losses(&fleet.catalog, semantics, At::Min, Each::Node)
-        .expect("the nodes report their resources");
+    let all =
+        losses(&fleet.catalog, At::Min, Each::Node).expect("the nodes report their resources");
     let rows: Vec<(String, usize, usize, i64)> = all
         .rows
         .iter()

@@ -1,6 +1,6 @@
 //! What changes between two states of an input.
 
-use crate::api::{Follow, ModelServing, Object, Service, Views};
+use crate::api::{ModelServing, Object, Service, Views};
 use crate::pipeline::autoscalers::{At, Autoscalers};
 use crate::pipeline::together::{counted_objects, workloads};
 use crate::workspace::World;
@@ -28,12 +28,12 @@ pub struct ServiceChange<'a> {
 
 impl<'a> ServiceChange<'a> {
     /// The service after the change, or before the change if it is deleted.
-    pub fn service(&self, semantics: Follow) -> Option<&'a Service> {
+    pub fn service(&self) -> Option<&'a Service> {
         let before = match self.before {
             Before::Applied(Some((_, views))) => Some(views),
             Before::Applied(None) | Before::Running => None,
         };
-        self.after.or(before).map(|views| views.of(semantics))
+        self.after.or(before).map(Views::followed)
     }
 }
 
@@ -117,9 +117,9 @@ pub struct Changes<'a> {
 
 impl<'a> Changes<'a> {
     /// The changes from one state to another, or from the running pods. Deleted objects come last.
-    pub fn between(before: Option<&State<'a>>, after: &State<'a>, semantics: Follow) -> Self {
+    pub fn between(before: Option<&State<'a>>, after: &State<'a>) -> Self {
         let name = |views: &'a Views| {
-            let service = views.of(semantics);
+            let service = views.followed();
             (service.object.api, &service.namespace, service.name())
         };
         let of_serving = |serving: &'a ModelServing| (&serving.namespace, serving.name());

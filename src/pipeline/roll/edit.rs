@@ -3,7 +3,7 @@
 use super::serving::ServingKind;
 use super::track::{Kind, Part, Track};
 use super::{DOMAIN, Ground, plain, side};
-use crate::api::{Follow, ModelServing, Object, Service};
+use crate::api::{ModelServing, Object, Service};
 use crate::decision::Edit;
 use crate::operators;
 use crate::operators::servings;
@@ -199,7 +199,6 @@ pub(super) type Tried<'t, 'a> = (&'t Track, Subject<'a>, Vec<(FieldPath, Value)>
 /// no workload.
 pub(super) fn edited(
     ground: &Ground<'_>,
-    semantics: Follow,
     context: &PodContext,
     tried: &[Tried<'_, '_>],
 ) -> Vec<Option<Track>> {
@@ -209,12 +208,12 @@ pub(super) fn edited(
         .iter()
         .zip(tried)
         .map(|(object, (_, subject, _))| match subject {
-            Subject::Service(service) => read_again(ground, semantics, object, service),
+            Subject::Service(service) => read_again(ground, object, service),
             Subject::Serving(_) | Subject::Workload(_) => None,
         })
         .collect();
     // Both look through the whole catalog once, for all of the objects.
-    let renderer = LazyLock::new(|| Renderer::new(ground.world, semantics, DOMAIN));
+    let renderer = LazyLock::new(|| Renderer::new(ground.world, DOMAIN));
     let reader = LazyCell::new(|| plain::Reader::new(&ground.world.catalog, context));
     let rendered: Vec<Option<side::Side>> = services
         .par_iter()
@@ -251,16 +250,11 @@ fn set(subject: Subject<'_>, fields: &[(FieldPath, Value)]) -> Object {
 
 /// A service as its edited object is read; `None` of one with the previous schema, which has its
 /// components at other paths.
-fn read_again(
-    ground: &Ground<'_>,
-    semantics: Follow,
-    object: &Object,
-    service: &Service,
-) -> Option<Service> {
+fn read_again(ground: &Ground<'_>, object: &Object, service: &Service) -> Option<Service> {
     if service.predictor.migrated {
         return None;
     }
-    let policy = ground.world.catalog.policy(object.api, semantics)?;
+    let policy = ground.world.catalog.policy(object.api)?;
     let services = operators::services(object.api)?;
     let mut read = services.read(object.clone(), policy, &mut Vec::new());
     // A flag may set the protocol of every service; the object does not contain it.

@@ -5,7 +5,6 @@ use super::edit::{self, EditKind, Fewer, Subject, Tried};
 use super::outcome::{ComponentRollout, RollEnd};
 use super::track::Track;
 use super::{AddedNodes, Fix, Ground, another, steps};
-use crate::api::Follow;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{kind, named};
 use crate::pipeline::built::PodContext;
@@ -32,7 +31,6 @@ const EDITS: [EditKind; 5] = [
 /// Finds the edits that complete the stuck updates.
 pub(super) fn all<'a>(
     ground: &Ground<'_>,
-    semantics: Follow,
     context: &PodContext,
     tracks: &[Track],
     played: &mut [ComponentRollout],
@@ -52,7 +50,6 @@ pub(super) fn all<'a>(
     for group in groups {
         let mut search = Search {
             ground,
-            semantics,
             context,
             tracks,
             subject,
@@ -68,7 +65,6 @@ pub(super) fn all<'a>(
 
 struct Search<'s, 'a> {
     ground: &'s Ground<'s>,
-    semantics: Follow,
     context: &'s PodContext,
     tracks: &'s [Track],
     subject: &'s dyn Fn(&Track) -> Option<Subject<'a>>,
@@ -141,7 +137,7 @@ impl Search<'_, '_> {
             Some((*at, (track, subject, edit::fields(what, subject, track)?)))
         });
         let (places, tried): (Vec<usize>, Vec<Tried<'_, '_>>) = tried.unzip();
-        let edited = edit::edited(self.ground, self.semantics, self.context, &tried);
+        let edited = edit::edited(self.ground, self.context, &tried);
         for (at, edited) in places.into_iter().zip(edited) {
             let Some(mut edited) = edited else { continue };
             any = true;

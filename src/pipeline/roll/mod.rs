@@ -41,7 +41,7 @@ use super::together::attached::OneNode;
 use super::together::options;
 use super::together::settled::{Ground as Cluster, Size, Workloads};
 use super::together::workloads::id_of;
-use crate::api::{Api, ComponentKind, Failure, Follow};
+use crate::api::{Api, ComponentKind, Failure};
 use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::cluster::fleet;
@@ -264,17 +264,16 @@ impl Ground<'_> {
 /// Simulates all changes at once; `None` if no node reports its resources.
 pub fn roll<'a>(
     world: &'a World,
-    semantics: Follow,
     changes: &Changes<'a>,
     options: &RollOptions,
 ) -> Option<Vec<ServiceRollout>> {
     if !machines::is_known(world.catalog.machines()) {
         return None;
     }
-    let mut ground = ground(world, semantics, changes, options);
-    let (mut rollouts, mut tracks) = read::all(semantics, changes, options, &mut ground);
+    let mut ground = ground(world, changes, options);
+    let (mut rollouts, mut tracks) = read::all(changes, options, &mut ground);
     // After all tracks are known: which workloads are new depends on all of them.
-    settle_tracks(&mut ground, semantics, changes, &rollouts, &mut tracks);
+    settle_tracks(&mut ground, changes, &rollouts, &mut tracks);
     for track in &mut tracks {
         cause_troubles(track, &options.troubles);
     }
@@ -282,7 +281,7 @@ pub fn roll<'a>(
     let services = &changes.services;
     let subject = |track: &Track| {
         if let Some(change) = services.get(track.service) {
-            return change.service(semantics).map(Subject::Service);
+            return change.service().map(Subject::Service);
         }
         let at = track.service - services.len();
         if let Some(serving) = changes.servings.get(at) {
@@ -293,7 +292,7 @@ pub fn roll<'a>(
     };
     if !options.without_edits {
         let context = ground.cluster.context.clone();
-        fix::all(&ground, semantics, &context, &tracks, &mut played, options.only, &subject);
+        fix::all(&ground, &context, &tracks, &mut played, options.only, &subject);
     }
     if options.in_order {
         for (turn, service) in order::order(&ground, &tracks, &played).into_iter().enumerate() {
@@ -312,12 +311,7 @@ pub fn roll<'a>(
 }
 
 /// The cluster without the changes: its nodes and pods, and everything of the state before.
-fn ground<'a>(
-    world: &'a World,
-    semantics: Follow,
-    changes: &Changes<'a>,
-    options: &RollOptions,
-) -> Ground<'a> {
+fn ground<'a>(world: &'a World, changes: &Changes<'a>, options: &RollOptions) -> Ground<'a> {
     let catalog = &world.catalog;
     let mut cluster = Cluster::new(catalog);
     // Their pods that run are theirs, and not pods of others that stay where they are.
@@ -332,7 +326,7 @@ fn ground<'a>(
     let cluster = Arc::new(cluster);
     let catalogs = [changes.before.map_or(catalog, |before| &before.catalog), catalog];
     let before = changes.before.map(|before| {
-        let all = Workloads::of(&before.catalog, semantics, &cluster, |_| true);
+        let all = Workloads::of(&before.catalog, &cluster, |_| true);
         let placed = all.settle(&[]);
         (all, placed)
     });
@@ -399,7 +393,6 @@ pub fn altered(world: &World, changes: &Changes<'_>) -> Vec<(EcoString, bool)> {
 /// that the change creates.
 fn settle_tracks(
     ground: &mut Ground<'_>,
-    semantics: Follow,
     changes: &Changes<'_>,
     rollouts: &[ServiceRollout],
     tracks: &mut [Track],
@@ -432,7 +425,6 @@ fn settle_tracks(
         // What runs is part of the state before: nothing is taken over here.
         Workloads::sized(
             catalog,
-            semantics,
             &ground.cluster,
             |(api, namespace, name)| {
                 if !api.is_of_operator() {
@@ -468,11 +460,11 @@ fn settle_tracks(
             && let Some(most) = ground.evicts_below
         {
             let (catalog, size) = (&earlier.catalog, Size::Below(most));
-            *before = Workloads::sized(catalog, semantics, &ground.cluster, |_| true, size);
+            *before = Workloads::sized(catalog, &ground.cluster, |_| true, size);
             *placed = before.settle(&[]);
         }
         // A pod without a node before, on the nodes of then, does not wait because of the change.
-        let other = alone(earlier, semantics, &ground.cluster);
+        let other = alone(earlier, &ground.cluster);
         let on_same_nodes = other.is_none();
         let (other, bound) = match &other {
             Some((other, placed)) => (other, others::bound(placed)),
@@ -496,18 +488,14 @@ fn settle_tracks(
 }
 
 /// The state before the change on its own nodes; `None` where these are the nodes of the change.
-fn alone(
-    earlier: &World,
-    semantics: Follow,
-    cluster: &Cluster<'_>,
-) -> Option<(Workloads, fleet::Placed)> {
+fn alone(earlier: &World, cluster: &Cluster<'_>) -> Option<(Workloads, fleet::Placed)> {
     if cluster.is_like(&earlier.catalog) {
         return None;
     }
     let rolling = &cluster.rolling;
     let mut cluster = Cluster::new(&earlier.catalog);
     cluster.rolling.clone_from(rolling);
-    let all = Workloads::of(&earlier.catalog, semantics, &cluster, |_| true);
+    let all = Workloads::of(&earlier.catalog, &cluster, |_| true);
     let placed = all.settle(&[]);
     Some((all, placed))
 }

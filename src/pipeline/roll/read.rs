@@ -4,7 +4,7 @@ use super::plain;
 use super::side;
 use super::track::Track;
 use super::{Before, Changes, DOMAIN, Ground, RollOptions, ServiceRollout};
-use crate::api::{Api, Failure, Follow, Views};
+use crate::api::{Api, Failure, Views};
 use crate::diag::Diagnostic;
 use crate::operators::servings;
 use crate::pipeline::render::Renderer;
@@ -14,13 +14,12 @@ use rayon::prelude::*;
 
 /// A rollout for each change, without components, and their tracks; notes the pods that change.
 pub(super) fn all<'a>(
-    semantics: Follow,
     changes: &Changes<'a>,
     options: &RollOptions,
     ground: &mut Ground<'a>,
 ) -> (Vec<ServiceRollout>, Vec<Track>) {
     let mut read = Read { rollouts: Vec::new(), tracks: Vec::new() };
-    read.services(semantics, changes, ground);
+    read.services(changes, ground);
     read.servings(changes, ground);
     read.workloads(changes, options, ground);
     (read.rollouts, read.tracks)
@@ -42,11 +41,11 @@ struct Read {
 type Sides = (side::Side, Option<Vec<side::RenderedWorkload>>);
 
 impl Read {
-    fn services<'a>(&mut self, semantics: Follow, changes: &Changes<'a>, ground: &mut Ground<'a>) {
+    fn services<'a>(&mut self, changes: &Changes<'a>, ground: &mut Ground<'a>) {
         let services = &changes.services;
-        let sides = sides(semantics, changes, ground);
+        let sides = sides(changes, ground);
         for (change, (after, before)) in services.iter().zip(sides) {
-            let Some(service) = change.service(semantics) else { continue };
+            let Some(service) = change.service() else { continue };
             // The operator keeps the existing objects of a service in error.
             let (rendered, before) = match (&after.error, before) {
                 (Some(_), Some(before)) => (side::written(&before, after.workloads), Some(before)),
@@ -143,18 +142,18 @@ impl Read {
 
 /// Both sides of each service. Rendering is most of the work and independent for each service; the
 /// order of the results is kept.
-fn sides<'a>(semantics: Follow, changes: &Changes<'a>, ground: &Ground<'a>) -> Vec<Sides> {
+fn sides<'a>(changes: &Changes<'a>, ground: &Ground<'a>) -> Vec<Sides> {
     let services = &changes.services;
     let context = &ground.cluster.context;
-    let renderer = Renderer::new(ground.world, semantics, DOMAIN);
+    let renderer = Renderer::new(ground.world, DOMAIN);
     let earlier: Option<&World> = services.iter().find_map(|change| match change.before {
         Before::Applied(found) => found.map(|(world, _)| world),
         Before::Running => None,
     });
-    let earlier = earlier.map(|world| Renderer::new(world, semantics, DOMAIN));
+    let earlier = earlier.map(|world| Renderer::new(world, DOMAIN));
     let all = services.par_iter().map(|change| {
         let created = |renderer: &Renderer<'a>, views: &'a Views| {
-            side::render(renderer, views.of(semantics), context)
+            side::render(renderer, views.followed(), context)
         };
         let after = change.after.map(|views| created(&renderer, views)).unwrap_or_default();
         let before = match (change.before, &earlier) {

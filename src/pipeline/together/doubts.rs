@@ -6,7 +6,7 @@
 use super::{
     AssumedToleration, At, NotJudged, PlacementOptions, SettledWorkload, Together, together_after,
 };
-use crate::api::{Follow, Views};
+use crate::api::Views;
 use crate::pipeline::plan::Planner;
 use crate::pipeline::planned::{Depth, Planned};
 use crate::pipeline::roll::{ServiceRollout, changed, created_again};
@@ -32,18 +32,13 @@ impl Doubts {
     /// Those of a placement after a change of what was placed `before`. What is open of the new pods of
     /// the change may have been open of those that they replace: only what stays open where nothing
     /// changes is no news.
-    pub fn new(
-        placed: &Together,
-        before: Option<(&World, &Together)>,
-        semantics: Follow,
-        at: At,
-    ) -> Self {
+    pub fn new(placed: &Together, before: Option<(&World, &Together)>, at: At) -> Self {
         let was_open =
             |one: &NotJudged| before.is_some_and(|(_, earlier)| earlier.not_judged.contains(one));
         // Placed once more only where it matters.
         let unchanged = before.filter(|_| placed.not_judged.iter().any(was_open));
-        let unchanged = unchanged
-            .and_then(|(world, earlier)| settle(world, semantics, at, Some(earlier), None));
+        let unchanged =
+            unchanged.and_then(|(world, earlier)| settle(world, at, Some(earlier), None));
         let stays_open = |one: &NotJudged| {
             unchanged.as_ref().is_some_and(|unchanged| unchanged.not_judged.contains(one))
         };
@@ -62,20 +57,15 @@ impl Doubts {
     }
 
     /// Those of a change of which the rollouts are known; none if no node reports its resources.
-    pub fn of_rollout(
-        before: Option<&World>,
-        now: &World,
-        semantics: Follow,
-        rolled: &[ServiceRollout],
-    ) -> Self {
-        let earlier = before
-            .and_then(|before| Some((before, settle(before, semantics, At::Min, None, None)?)));
+    pub fn of_rollout(before: Option<&World>, now: &World, rolled: &[ServiceRollout]) -> Self {
+        let earlier =
+            before.and_then(|before| Some((before, settle(before, At::Min, None, None)?)));
         let earlier = earlier.as_ref().map(|(world, placed)| (*world, placed));
         let placed = earlier.map(|(_, placed)| placed);
-        let placed = settle(now, semantics, At::Min, placed, Some(&created_again(rolled)));
+        let placed = settle(now, At::Min, placed, Some(&created_again(rolled)));
         let Some(placed) = placed else { return Self::default() };
-        let mut doubts = Self::new(&placed, earlier, semantics, At::Min);
-        doubts.stopped = stopped(now, semantics, &changed(rolled));
+        let mut doubts = Self::new(&placed, earlier, At::Min);
+        doubts.stopped = stopped(now, &changed(rolled));
         doubts
     }
 
@@ -89,19 +79,15 @@ impl Doubts {
 }
 
 /// The workloads among these whose server will not start, and why.
-pub fn stopped(
-    world: &World,
-    semantics: Follow,
-    names: &BTreeSet<EcoString>,
-) -> Vec<(EcoString, EcoString)> {
+pub fn stopped(world: &World, names: &BTreeSet<EcoString>) -> Vec<(EcoString, EcoString)> {
     if names.is_empty() {
         return Vec::new();
     }
-    let (planner, catalog) = (Planner::of(world, semantics), &world.catalog);
+    let (planner, catalog) = (Planner::of(world), &world.catalog);
     let services: Vec<&Views> = catalog
         .services()
         .filter(|views| {
-            let service = views.of(semantics);
+            let service = views.followed();
             names.contains(&eco_format!("{}/{}", service.namespace, service.name()))
         })
         .collect();
@@ -128,12 +114,11 @@ pub fn stopped(
 /// created `again`. `None` if no node reports its resources.
 pub fn settle(
     world: &World,
-    semantics: Follow,
     at: At,
     before: Option<&Together>,
     again: Option<&BTreeSet<EcoString>>,
 ) -> Option<Together> {
-    let planner = Planner::of(world, semantics);
+    let planner = Planner::of(world);
     let options = PlacementOptions { settled: true, at, again, ..PlacementOptions::default() };
     let before: &[SettledWorkload] = before.map_or(&[], |before| &before.settled);
     together_after(&planner, &mut Vec::new(), &mut Vec::new(), options, before)

@@ -1,7 +1,7 @@
 //! Devices that are in use on the nodes, by others than the services that the totals count.
 
 use super::claims::{Claim, Who};
-use crate::api::{AcceleratorClass, Follow};
+use crate::api::AcceleratorClass;
 use crate::catalog::Catalog;
 use crate::cluster as machines;
 use crate::cluster::fleet::Placed;
@@ -56,7 +56,6 @@ pub(super) fn held_by_others(
 /// The devices that others hold, by class.
 pub(super) fn by_class(
     catalog: &Catalog,
-    semantics: Follow,
     placed: &Placed,
     held: &[(NodeId, EcoString, i64)],
 ) -> BTreeMap<EcoString, i64> {
@@ -76,7 +75,7 @@ pub(super) fn by_class(
             .map(|(_, _, amount)| amount)
             .sum()
     };
-    catalog.classes(semantics).map(|class| (class.name().clone(), of_class(class))).collect()
+    catalog.classes().map(|class| (class.name().clone(), of_class(class))).collect()
 }
 
 /// The devices that others hold, by resource.

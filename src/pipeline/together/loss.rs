@@ -6,7 +6,7 @@
 
 use super::settled::{Ground, Size, Workloads};
 use super::{At, claims};
-use crate::api::{AcceleratorClass, Follow};
+use crate::api::AcceleratorClass;
 use crate::catalog::Catalog;
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -76,9 +76,9 @@ fn zone(machine: &Machine) -> Option<EcoString> {
 
 impl Lost {
     /// The nodes that are lost, of those that report their resources.
-    pub fn nodes(&self, catalog: &Catalog, semantics: Follow) -> BTreeSet<EcoString> {
+    pub fn nodes(&self, catalog: &Catalog) -> BTreeSet<EcoString> {
         let class = |name: &EcoString| -> Option<&AcceleratorClass> {
-            catalog.classes(semantics).find(|class| class.name() == name)
+            catalog.classes().find(|class| class.name() == name)
         };
         let is_lost = |machine: &&Machine| match self {
             Self::Node(name) => machine.name == *name,
@@ -95,7 +95,7 @@ impl Lost {
 
 impl Each {
     /// All losses of a kind, by name.
-    pub fn losses(self, catalog: &Catalog, semantics: Follow) -> Vec<Lost> {
+    pub fn losses(self, catalog: &Catalog) -> Vec<Lost> {
         let all = || catalog.machines().iter().filter(|machine| machine.allocatable.is_some());
         match self {
             Self::Node => {
@@ -110,7 +110,7 @@ impl Each {
                 let has_nodes = |class: &&AcceleratorClass| {
                     all().any(|machine| machines::class_matches(class, machine))
                 };
-                let classes = catalog.classes(semantics).filter(has_nodes);
+                let classes = catalog.classes().filter(has_nodes);
                 let names: BTreeSet<EcoString> =
                     classes.map(|class| class.name().clone()).collect();
                 names.into_iter().map(Lost::Class).collect()
@@ -184,11 +184,11 @@ pub(crate) struct Today {
 impl Today {
     /// What runs, or, when nothing does or another number of replicas is asked for, the input as it
     /// would be placed.
-    pub(crate) fn of(ground: &Ground<'_>, semantics: Follow, at: At) -> Self {
+    pub(crate) fn of(ground: &Ground<'_>, at: At) -> Self {
         // Another number of replicas has no pods that run: it is placed first, then loses nodes.
         let runs = at == At::Min && !ground.running.all.is_empty();
         let Workloads { claims, fleet, .. } =
-            Workloads::sized(ground.catalog, semantics, ground, |_| !runs, Size::All(at));
+            Workloads::sized(ground.catalog, ground, |_| !runs, Size::All(at));
         Self { fleet, owners: claims.into_iter().map(|claim| claim.service).collect(), runs }
     }
 
@@ -205,21 +205,21 @@ pub(super) fn is_of_node(owner: &str) -> bool {
 
 /// Loses nodes one loss after the other, each from the state today. `None` if no node reports its
 /// resources.
-pub fn losses(catalog: &Catalog, semantics: Follow, at: At, each: Each) -> Option<Losses> {
+pub fn losses(catalog: &Catalog, at: At, each: Each) -> Option<Losses> {
     if !super::has_room(catalog) {
         return None;
     }
     let ground = Ground::new(catalog);
-    let today = Today::of(&ground, semantics, at);
+    let today = Today::of(&ground, at);
     let standing = today.fleet.standing(!today.runs);
-    let wanted = each.losses(catalog, semantics);
+    let wanted = each.losses(catalog);
     let scheduler = &standing.placed().scheduler;
     let nodes: Vec<Vec<NodeId>> = wanted
         .iter()
         .map(|lost| {
             let names = match lost {
                 Lost::Node(name) => BTreeSet::from([name.clone()]),
-                other => other.nodes(catalog, semantics),
+                other => other.nodes(catalog),
             };
             names.iter().filter_map(|name| scheduler.node_id(name)).collect()
         })

@@ -2,7 +2,6 @@
 
 use super::claims::Claim;
 use super::{class_of, stands};
-use crate::api::Follow;
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
 use crate::cluster::fleet::Placed;
@@ -87,12 +86,7 @@ impl NodeUse {
 }
 
 /// All nodes, by name.
-pub(super) fn nodes(
-    catalog: &Catalog,
-    semantics: Follow,
-    placed: &Placed,
-    claims: &[Claim],
-) -> Vec<NodeUse> {
+pub(super) fn nodes(catalog: &Catalog, placed: &Placed, claims: &[Claim]) -> Vec<NodeUse> {
     let scheduler = &placed.scheduler;
     let mut by_node: BTreeMap<NodeId, BTreeMap<usize, (usize, i64)>> = BTreeMap::new();
     for ([workload, ..], slot) in placed.all() {
@@ -108,7 +102,7 @@ pub(super) fn nodes(
         let held: i64 = on.iter().map(|pod| gpus(scheduler.template_of(*pod))).sum();
         let (pods, planned) =
             node.values().fold((0, 0), |sum, amount| (sum.0 + amount.0, sum.1 + amount.1));
-        let class = class_of(catalog, semantics, machine).map(|class| class.name().clone());
+        let class = class_of(catalog, machine).map(|class| class.name().clone());
         let stands = node.into_iter().map(|(claim, (pods, gpus))| Stands {
             service: claims[claim].service.clone(),
             component: claims[claim].component,

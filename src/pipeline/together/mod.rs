@@ -56,7 +56,7 @@ pub use partial_groups::HalfGroup;
 use super::costs;
 use super::plan::Planner;
 use super::planned::{Depth, Planned};
-use crate::api::{AcceleratorClass, Api, Follow, ModelServing, Object, ObjectRef, Views};
+use crate::api::{AcceleratorClass, Api, ModelServing, Object, ObjectRef, Views};
 use crate::catalog::Catalog;
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -146,7 +146,7 @@ fn not_among<'a>(
         .collect();
     let catalog = planner.catalog();
     let services = catalog.services().filter(|views| {
-        let service = views.of(planner.semantics());
+        let service = views.followed();
         !planned_names.contains(&(service.object.api, &service.namespace, service.name()))
     });
     let others = catalog.model_servings().iter();
@@ -303,15 +303,9 @@ pub(crate) fn options(catalog: &Catalog) -> Options {
 }
 
 /// The class that describes a machine; the first by name if several do.
-fn class_of<'a>(
-    catalog: &'a Catalog,
-    semantics: Follow,
-    machine: &Machine,
-) -> Option<&'a AcceleratorClass> {
-    let mut classes: Vec<&AcceleratorClass> = catalog
-        .classes(semantics)
-        .filter(|class| machines::class_matches(class, machine))
-        .collect();
+fn class_of<'a>(catalog: &'a Catalog, machine: &Machine) -> Option<&'a AcceleratorClass> {
+    let mut classes: Vec<&AcceleratorClass> =
+        catalog.classes().filter(|class| machines::class_matches(class, machine)).collect();
     classes.sort_by_key(|class| class.name().clone());
     classes.into_iter().next()
 }

@@ -121,7 +121,7 @@ impl Scene<'_, '_> {
         let catalog = self.planner.catalog();
         let machines = &self.fleet.machines;
         let mut names: Vec<EcoString> = catalog
-            .classes(self.planner.semantics())
+            .classes()
             .filter(|class| class.name() != from)
             .filter(|class| memory(class.name()).is_some_and(|other| is_as_much(current, other)))
             .filter(|class| machines.iter().any(|machine| class_matches(class, machine)))
@@ -145,7 +145,7 @@ impl Scene<'_, '_> {
                 return None;
             }
             let views = self.views(&planned[waiting.service])?;
-            let object = &views.of(self.planner.semantics()).object;
+            let object = &views.followed().object;
             // Only the operator knows which fields of its services name a class.
             let fields = operators::services(object.api)?.class_fields(object, waiting.kind);
             fields.into_iter().find_map(|field| {
@@ -159,9 +159,8 @@ impl Scene<'_, '_> {
 
     fn views(&self, planned: &Planned<'_>) -> Option<&Views> {
         let planned_service = &planned.service;
-        let follow = self.planner.semantics();
         self.planner.catalog().services().find(|views| {
-            let service = views.of(follow);
+            let service = views.followed();
             service.object.name_span() == planned_service.place
                 && service.object.api == planned_service.api
         })
@@ -176,7 +175,7 @@ impl Scene<'_, '_> {
         field: &FieldPath,
         to: &EcoString,
     ) -> Option<Workload> {
-        let mut object = views.of(self.planner.semantics()).object.clone();
+        let mut object = views.followed().object.clone();
         let value = Node::from_json(&to.as_str().into(), Origin::Flag(&EDIT));
         object.node.set(&field.0, Some(value));
         let edited = self.planner.read_again(&object, views)?;

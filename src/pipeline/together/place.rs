@@ -16,7 +16,7 @@ use super::{
     missing, named_nodes, object_counts, other_mode, partial_groups, queue_rules, quota,
     quota_status, remedies, renewed, stands, stated_replicas, unevaluated, volcano_job,
 };
-use crate::api::{AcceleratorClass, Api, Follow};
+use crate::api::{AcceleratorClass, Api};
 use crate::catalog::Catalog;
 use crate::cluster::admission::Ledger;
 use crate::cluster::fleet::{
@@ -39,7 +39,7 @@ pub(super) fn place<'a>(
     options: PlacementOptions<'_>,
     before: &[SettledWorkload],
 ) -> Together {
-    let (catalog, semantics) = (planner.catalog(), planner.semantics());
+    let catalog = planner.catalog();
     let ground = Ground::new(catalog);
     let running = &ground.running;
     let mut demand = Demand::of(planner, &ground, planned, servings, options, before);
@@ -55,7 +55,7 @@ pub(super) fn place<'a>(
     let held = quota::hold(catalog, planned, &claims, &mut fleet);
     let before_loss = options.lost.map(|lost| {
         let map = |placed: &Placed| {
-            let map = options.map.then(|| map::nodes(catalog, semantics, placed, &claims));
+            let map = options.map.then(|| map::nodes(catalog, placed, &claims));
             map.unwrap_or_default()
         };
         // Without running pods nothing would be lost: what is placed first counts as what runs.
@@ -119,7 +119,6 @@ pub(super) fn place<'a>(
     let unplaced = placed.pending().count();
     let owners = Owners {
         catalog,
-        semantics,
         options,
         shown,
         fleet: &fleet,
@@ -307,7 +306,7 @@ fn answer(
     options: PlacementOptions<'_>,
 ) -> Together {
     let Scene { planner, running, claims, fleet, placed, .. } = *scene;
-    let (catalog, semantics) = (planner.catalog(), planner.semantics());
+    let catalog = planner.catalog();
     let opened = held::opened(placed, claims);
     let others_hold = held_by_others(placed, claims, &opened);
     // Where something is missing already, another order is no further news.
@@ -322,7 +321,7 @@ fn answer(
         |pod: &&RunningPod<'_>| options.lost.is_none_or(|lost| !lost.contains(&pod.node));
     let add = fleet.growth(placed).unwrap_or_default();
     let settled = options.settled.then(|| settled_workloads(claims, fleet, placed));
-    let map = options.map.then(|| map::nodes(catalog, semantics, placed, claims));
+    let map = options.map.then(|| map::nodes(catalog, placed, claims));
     Together {
         verdict,
         at: options.at,
@@ -339,11 +338,11 @@ fn answer(
         assumed: assumed::tolerations(fleet, placed, catalog.device_tolerations()),
         others: OtherWorkloads::default(),
         victims: Vec::new(),
-        add: add.iter().map(|growth| more(catalog, semantics, placed, *growth)).collect(),
+        add: add.iter().map(|growth| more(catalog, placed, *growth)).collect(),
         remedies: Vec::new(),
         hangs_on_ties: hangs_on_ties(fleet, placed),
         half_groups: partial_groups::groups(fleet, claims, placed.pending().next().is_some()),
-        in_use: by_class(catalog, semantics, placed, &others_hold),
+        in_use: by_class(catalog, placed, &others_hold),
         resources_in_use: by_resource(&others_hold),
         opened,
         costs: Vec::new(),
@@ -357,7 +356,6 @@ fn answer(
 /// The owners of placed pods, by what is known of the placement.
 struct Owners<'s, 'a> {
     catalog: &'a Catalog,
-    semantics: Follow,
     options: PlacementOptions<'s>,
     /// How many of the services are shown.
     shown: usize,
@@ -379,7 +377,7 @@ impl<'a> Owners<'_, 'a> {
         plain: &mut [PlainWorkload],
         answer: &mut Together,
     ) {
-        let Self { catalog, semantics, options, shown, fleet, claims, .. } = *self;
+        let Self { catalog, options, shown, fleet, claims, .. } = *self;
         let mut rooms = Rooms::default();
         let mut reasons = Reasons::new(placed);
         let mut classes: HashMap<NodeId, Option<&'a AcceleratorClass>> = HashMap::new();
@@ -422,7 +420,7 @@ impl<'a> Owners<'_, 'a> {
                 }
                 Who::Serving(serving) => {
                     let class = |node, machine: &_| {
-                        let class = || class_of(catalog, semantics, machine);
+                        let class = || class_of(catalog, machine);
                         *classes.entry(node).or_insert_with(class)
                     };
                     servings[serving].fits = Some(reasons.groups(at, fleet));
@@ -587,10 +585,10 @@ fn victims(
         .collect()
 }
 
-fn more(catalog: &Catalog, semantics: Follow, placed: &Placed, growth: Growth) -> MoreNodes {
+fn more(catalog: &Catalog, placed: &Placed, growth: Growth) -> MoreNodes {
     let machine = placed.scheduler.node(growth.like);
     MoreNodes {
-        class: class_of(catalog, semantics, machine).map(|class| class.name().clone()),
+        class: class_of(catalog, machine).map(|class| class.name().clone()),
         nodes: growth.nodes,
         like: machine.name.clone(),
     }

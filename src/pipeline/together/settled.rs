@@ -4,7 +4,7 @@
 use super::claims::{self, Claim};
 use super::workloads::{self, PlainWorkload};
 use super::{At, adopted, nodes, object_counts, options, quota, same_room, stated_replicas};
-use crate::api::{Api, Follow};
+use crate::api::Api;
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{Fleet, Manner, Other, Placed};
@@ -115,18 +115,16 @@ impl Workloads {
     /// that run.
     pub(crate) fn of(
         catalog: &Catalog,
-        semantics: Follow,
         ground: &Ground<'_>,
         is_wanted: impl Fn(OwnerRef<'_>) -> bool,
     ) -> Self {
-        Self::sized(catalog, semantics, ground, is_wanted, Size::Evictable)
+        Self::sized(catalog, ground, is_wanted, Size::Evictable)
     }
 
     /// The same with so many replicas, and with the running pods of other workloads that are to be
     /// created again.
     pub(crate) fn sized(
         catalog: &Catalog,
-        semantics: Follow,
         ground: &Ground<'_>,
         is_wanted: impl Fn(OwnerRef<'_>) -> bool,
         size: Size,
@@ -135,11 +133,11 @@ impl Workloads {
             Size::All(at) => Some(at),
             Size::Evictable | Size::Below(_) => None,
         };
-        let planner = Planner::placing(catalog, semantics, ground.context.clone());
+        let planner = Planner::placing(catalog, ground.context.clone());
         let services: Vec<_> = catalog
             .services()
             .filter(|views| {
-                let service = views.of(semantics);
+                let service = views.followed();
                 is_wanted((service.object.api, &service.namespace, service.name()))
             })
             .collect();

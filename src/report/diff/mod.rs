@@ -10,13 +10,14 @@ mod text;
 use super::answer::Answer;
 use super::fill::fill;
 use super::{SCHEMA_VERSION, findings};
-use crate::api::{Follow, ObjectRef};
+use crate::api::ObjectRef;
 use crate::diag::Diagnostic;
 use crate::diff::{
     By, Capacity, Cause, Cost, Diff, Direction, Group, Note, ObjectChange, Pair, Refused, Room,
     Turned, Waits,
 };
 use crate::pipeline::OwnerName;
+use crate::policy::Readings;
 use crate::quantity::Count;
 use crate::secret::Place;
 use crate::source::{Location, SourceMap};
@@ -34,7 +35,7 @@ pub struct View<'a> {
     /// The answer.
     pub diff: &'a Diff,
     /// The mode.
-    pub semantics: Follow,
+    pub readings: Readings,
     /// The base as it was named in the command.
     pub base: &'a str,
     /// Findings in the new state.
@@ -70,7 +71,7 @@ impl Answer for View<'_> {
         let [go, come] = self.diff.workloads_that_go_and_come.each_ref().map(Vec::len);
         let mut out = json!({
             "schemaVersion": SCHEMA_VERSION,
-            "semantics": self.semantics.run().as_str(),
+            "semantics": self.readings.run().as_str(),
             "base": self.base,
             "summary": {
                 "costs": costs(&summary.costs),

@@ -7,11 +7,11 @@ use super::cell::{Cell, row};
 use super::fill::fill;
 use super::phrases::plural;
 use super::{judged, losses, map, plan, serving};
-use crate::api::Follow;
 use crate::decision::Step;
 use crate::operators::servings::ServingRules;
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{ClassTotal, Planned, PlannedComponent, Together, Totals};
+use crate::policy::Readings;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// The mode.
-    pub semantics: Follow,
+    pub readings: Readings,
     /// The sources of settings.
     pub header: &'a str,
     /// Services.
@@ -62,7 +62,7 @@ impl View<'_> {
         let data = json!({
             "summary": self.last.unwrap_or(&"no services".into()),
             "said": self.lines.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>(),
-            "semantics": self.semantics.run().as_str(),
+            "semantics": self.readings.run().as_str(),
             "header": self.header,
             "classes": classes.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
             "before": self.together.and_then(map::before),

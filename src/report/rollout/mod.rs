@@ -11,13 +11,14 @@ use super::roll_all::{self, Displaced};
 use super::screen::{Page, line, put};
 use super::table::{Style, table};
 use super::{markdown, roll};
-use crate::api::{Follow, ModelServing, serving_names as names};
+use crate::api::{ModelServing, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
 use crate::operators::servings::Profile;
 use crate::operators::servings::rollout::{
     Capacity, Cell as GroupCell, GroupStatus, Kind, Outcome, Row, Trace,
 };
 use crate::pipeline::{ComponentRollout, Doubts, RollEnd};
+use crate::policy::Readings;
 use crate::quantity::Count;
 use crate::source::SourceMap;
 use serde::Serialize;
@@ -27,7 +28,7 @@ use serde_json::{Map, Value, json};
 #[derive(Clone, Copy)]
 pub struct Rollout<'a> {
     /// The mode: documented or controller.
-    pub semantics: Follow,
+    pub readings: Readings,
     /// The Kthena profile that was simulated.
     pub profile: Profile,
     /// The ModelServing before the change; `None` at creation.
@@ -219,7 +220,7 @@ impl Rollout<'_> {
             "{}/{} · mode: {} · kthena: {} · {}",
             self.to.namespace,
             self.to.name(),
-            self.semantics,
+            self.readings,
             self.profile,
             super::serving::strategy(self.to)
         )

@@ -9,7 +9,7 @@ mod rank;
 
 use super::evaluation::Evaluation;
 use super::input::{Reasons, Request, Trace};
-use crate::api::{Api, Completion, Model, Object, Runtime, Semantics, Service};
+use crate::api::{Api, Completion, Model, Object, Runtime, Semantics, Service, Views};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::check::fixture;
 use crate::decision::{Candidate, Note, RuntimeDecision};
@@ -67,8 +67,7 @@ impl Scene {
     }
 
     pub(super) fn service(&self, name: &str) -> &Service {
-        let follow = self.policy.semantics;
-        let mut services = self.catalog.services().map(|views| views.of(follow));
+        let mut services = self.catalog.services().map(Views::followed);
         let found = services.find(|service| service.object.id.name == name);
         found.unwrap_or_else(|| panic!("no service {name}"))
     }

@@ -61,10 +61,10 @@ pub(super) fn typed(
     let is_model_serving = kthena::is_model_serving(&document.api_version, &document.kind);
     // Before the schema, which knows only the spelling of the CRD.
     if is_model_serving {
-        kthena::prepare(&mut document.node, servings::followed(&given.releases), diagnostics);
+        kthena::prepare(&mut document.node, servings::followed(&given.readings), diagnostics);
     }
     if definition.is_none() && booster::is_model_booster(&document.api_version, &document.kind) {
-        booster::prepare(&mut document.node, servings::followed(&given.releases), diagnostics);
+        booster::prepare(&mut document.node, servings::followed(&given.readings), diagnostics);
     }
     // Before the check: what the server prunes is neither unknown nor invalid to it.
     if let Some(release) = followed(api_of(document.group()), given) {
@@ -90,7 +90,7 @@ pub(super) fn typed(
         diagnostics.append(&mut found);
     }
     if is_model_serving {
-        let rules = servings::followed(&given.releases);
+        let rules = servings::followed(&given.readings);
         kthena::check(&document.node, rules, given.checks_fields, diagnostics);
     }
     // Whether a server ever gets it is not known: other programs use the form of objects, too.
@@ -150,8 +150,8 @@ fn checked(
     };
     let server = match owner {
         // A release without tables of its CRD is checked as the documents define.
-        Api::Kthena => servings::followed(&given.releases).admits_as_server(),
-        api => given.semantics.of(api) == Semantics::Controller,
+        Api::Kthena => servings::followed(&given.readings).admits_as_server(),
+        api => given.readings.mode(api) == Semantics::Controller,
     };
     // A text in a ConfigMap is decoded by its reader, and no API server checks it.
     let strictness = if server && !document.embedded {
@@ -231,7 +231,7 @@ fn read(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Read> {
     let is_model_serving = kthena::is_model_serving(&object.api_version, &object.id.kind);
-    let semantics = given.semantics.of(object.api);
+    let semantics = given.readings.mode(object.api);
     let operator = operators::services(object.api);
     let kinds = operators::operator(object.api).map(Operator::kinds).unwrap_or_default();
     // Without a table of the kind the objects are those of another version.
@@ -242,12 +242,12 @@ fn read(
         }
         (Api::Ome, "FineTunedWeight") => Item::Weight(Box::new(ome::fine_tuned_weight(object))),
         (Api::Ome, "AcceleratorClass") => {
-            Item::AcceleratorClass(Box::new(PerReading::read(|semantics| {
+            Item::AcceleratorClass(Box::new(PerReading::read(semantics, |semantics| {
                 ome::accelerator::accelerator_class(object.clone(), semantics)
             })))
         }
         (Api::Kthena, "ModelServing") if is_model_serving => {
-            let serving = kthena::model_serving(object, servings::followed(&given.releases));
+            let serving = kthena::model_serving(object, servings::followed(&given.readings));
             diagnostics.extend(crate::operators::kthena::objects::too_many_pods(&serving));
             Item::ModelServing(Box::new(serving))
         }
@@ -255,7 +255,7 @@ fn read(
             if booster::is_model_booster(&object.api_version, "ModelBooster") =>
         {
             let serving =
-                booster::model_serving(object, servings::followed(&given.releases), diagnostics);
+                booster::model_serving(object, servings::followed(&given.readings), diagnostics);
             diagnostics.extend(crate::operators::kthena::objects::too_many_pods(&serving));
             Item::ModelServing(Box::new(serving))
         }
@@ -346,18 +346,15 @@ pub(super) fn services(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Views {
     let object = &without_orchestrator(object);
-    Views::read(|semantics| {
+    let followed = given.readings.mode(object.api);
+    Views::read(followed, |semantics| {
         let policy = given
-            .releases
-            .policy(object.api, semantics)
+            .readings
+            .policy_by(object.api, semantics)
             .expect("services are only read for APIs that decide");
         // The second reading would repeat each finding.
         let mut quiet = Vec::new();
-        let sink = if semantics == given.semantics.of(object.api) {
-            &mut *diagnostics
-        } else {
-            &mut quiet
-        };
+        let sink = if semantics == followed { &mut *diagnostics } else { &mut quiet };
         let mut service = operator.read(object.clone(), policy, sink);
         // Set after the read, so that the flag stands over whatever the service has.
         if let Some(protocol) = &given.protocol {

@@ -17,7 +17,7 @@ mod stock;
 #[cfg(test)]
 mod tests;
 
-use crate::api::{Api, Completion, Follow, Object, OperatorConfig, Semantics, Service, Views};
+use crate::api::{Api, Completion, Object, OperatorConfig, Semantics, Service, Views};
 use crate::catalog::{self, Builder, Built, Catalog, Item, Options, Place, Standing, View};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Document, Loaded, has_sign, kinds};
@@ -25,7 +25,7 @@ use crate::operators;
 use crate::operators::kserve::read as kserve;
 use crate::operators::ome::rules::Rules as _;
 use crate::operators::servings::{self, ServingRules};
-use crate::policy::{BuiltinMode, Platform, Policy, Releases};
+use crate::policy::{BuiltinMode, Platform, Policy, Readings};
 use crate::source::{Source, SourceMap, Span};
 use crate::workspace::accounting::{self, Accounting, InputRow};
 use crate::workspace::complete::{ModelFacts, completions};
@@ -45,14 +45,12 @@ use std::collections::{HashMap, HashSet};
 /// Flags and settings for reading.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
-    /// The mode: documents or controllers.
-    pub semantics: Follow,
+    /// By which rules each operator is read.
+    pub readings: Readings,
     /// Namespace of documents that name none.
     pub namespace: EcoString,
     /// Protocol requested, over every service.
     pub protocol: Option<EcoString>,
-    /// The releases that are followed.
-    pub releases: Releases,
     /// The releases beneath the operators.
     pub platform: Platform,
     /// Whether a flag or a setting names the release of LeaderWorkerSets.
@@ -81,13 +79,12 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// The options without flags.
-    pub fn new(semantics: impl Into<Follow>) -> Self {
+    /// The options without flags, in one mode for every operator.
+    pub fn new(mode: Semantics) -> Self {
         Self {
-            semantics: semantics.into(),
+            readings: operators::newest().with_modes(mode),
             namespace: "default".into(),
             protocol: None,
-            releases: operators::newest(),
             platform: operators::platform::default(),
             groups_named: false,
             checks_fields: true,
@@ -106,17 +103,16 @@ impl ReadOptions {
     /// The options with other rules of ModelServings.
     #[must_use]
     pub fn with_servings(mut self, rules: &'static ServingRules) -> Self {
-        self.releases = self.releases.with_servings(rules);
+        self.readings = self.readings.with_servings(rules);
         self
     }
 
     /// The options of the catalog.
     fn of_catalog(&self) -> Options {
         Options {
-            semantics: self.semantics,
             all_builtin: self.builtin == BuiltinMode::Always,
             shipped: self.shipped,
-            releases: Some(self.releases),
+            readings: self.readings,
             platform: Some(self.platform),
             within: self.within.clone(),
             compared: Some(kinds::is_compared),
@@ -181,7 +177,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     diagnostics.extend(in_cluster.iter().filter_map(in_cluster::newer));
     let newest_object = if is_live { newest_object(&documents) } else { None };
     let given = &given;
-    let ome = given.releases.policy(Api::Ome, given.semantics);
+    let ome = given.readings.policy(Api::Ome);
     // Before completion and typing, which read the merged spec.
     if ome.is_some_and(|release| release.ome().inherits) {
         inherited::merge(&mut documents, &given.namespace, &mut diagnostics);
@@ -315,7 +311,7 @@ impl Collected {
         match read {
             Read::Item(Item::Service(views)) => self.services.push(*views),
             Read::Item(Item::Other(object)) => {
-                self.related.note(&object, given.semantics.of(Api::KServe));
+                self.related.note(&object, given.readings.mode(Api::KServe));
                 if object.id.kind == "ConfigMap" {
                     let id = object.span.source;
                     builder.text(id, sources.get(id));
@@ -452,7 +448,7 @@ fn complete_settings(
 ) {
     (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
     config.kserve.mode_flag.clone_from(&given.deployment_mode);
-    operators::prepare(&given.releases, config);
+    operators::prepare(&given.readings, config);
     if config.kserve.default_mode.is_none() && !is_live {
         config.kserve.default_mode = kserve::default_mode(sources);
         config.kserve.mode_is_in_values = config.kserve.default_mode.is_some();
@@ -468,7 +464,7 @@ fn admit(
 ) {
     let api = service.object.api;
     let Some(operator) = operators::services(api) else { return };
-    let Some(policy) = given.releases.policy(api, Semantics::Controller) else { return };
+    let Some(policy) = given.readings.policy_by(api, Semantics::Controller) else { return };
     // A service that could not be read is refused already.
     if service.refusal.is_some() {
         return;
@@ -508,7 +504,7 @@ fn chosen_settings(
     given: &ReadOptions,
     is_live: bool,
 ) -> OperatorConfig {
-    let mut config = operators::shipped_config(&given.releases);
+    let mut config = operators::shipped_config(&given.readings);
     // In a tree, settings of the upstream project are the base of overlays, and a patch adds the
     // container that only OpenShift AI has.
     let proxy = config.kserve.proxy.take();
@@ -567,14 +563,14 @@ fn running(
         });
         let Some(release) = release else { continue };
         if let Some(policy) = operators::release(api, release.followed) {
-            given.releases.follow(policy);
+            given.readings.set_release(policy);
         }
         if given.follows_cluster {
-            given.semantics = given.semantics.with(api, Semantics::Controller);
+            given.readings.set_mode(api, Semantics::Controller);
         }
-        if operators::services(api).is_none() && given.semantics.of(api) == Semantics::Controller {
-            let rules = servings::followed(&given.releases).at(release.followed);
-            given.releases = given.releases.with_servings(rules);
+        if operators::services(api).is_none() && given.readings.mode(api) == Semantics::Controller {
+            let rules = servings::followed(&given.readings).at(release.followed);
+            given.readings = given.readings.with_servings(rules);
         }
         found.push(release);
     }
@@ -634,7 +630,7 @@ fn leaves_out(finding: &Diagnostic) -> bool {
 /// documents.
 fn followed(api: Api, given: &ReadOptions) -> Option<ReleaseSchema> {
     if operators::services(api).is_none() {
-        let rules = servings::followed(&given.releases);
+        let rules = servings::followed(&given.readings);
         return (!rules.ended.is_empty()).then(|| ReleaseSchema {
             operator: api.title(),
             tag: rules.id.tag,
@@ -642,7 +638,7 @@ fn followed(api: Api, given: &ReadOptions) -> Option<ReleaseSchema> {
             retired: &[],
         });
     }
-    let policy = given.releases.policy(api, given.semantics)?;
+    let policy = given.readings.policy(api)?;
     let Policy { unknown, retired, .. } = *policy;
     (policy.semantics == Semantics::Controller).then(|| ReleaseSchema {
         operator: api.title(),

@@ -98,8 +98,9 @@ fn is_followed(finding: &Diagnostic, given: &ReadOptions) -> bool {
         Some(given.platform.kubernetes)
     } else {
         let api = operators::released().find(|(operator, _)| *operator == name).map(|(_, api)| api);
-        let policy = api.and_then(|api| given.releases.policy(api, Semantics::Controller));
-        let is_controller = api.is_some_and(|api| given.semantics.of(api) == Semantics::Controller);
+        let policy = api.and_then(|api| given.readings.policy_by(api, Semantics::Controller));
+        let is_controller =
+            api.is_some_and(|api| given.readings.mode(api) == Semantics::Controller);
         // Under the documents no release is followed, and the field is as new as it is.
         policy.filter(|_| is_controller).map(|policy| policy.id.tag)
     };

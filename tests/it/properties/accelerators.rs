@@ -188,14 +188,8 @@ fn the_order_of_documents_changes_no_choice() {
         let other = Fleet { documents: shuffled(&fleet.documents, number) };
         let (world, other) =
             (world(fleet, Semantics::Documented), world(&other, Semantics::Documented));
-        prop_assert_eq!(
-            placeless(&document(&world, Semantics::Documented)),
-            placeless(&document(&other, Semantics::Documented))
-        );
-        prop_assert_eq!(
-            manifests(&world, Semantics::Documented),
-            manifests(&other, Semantics::Documented)
-        );
+        prop_assert_eq!(placeless(&document(&world)), placeless(&document(&other)));
+        prop_assert_eq!(manifests(&world), manifests(&other));
         Ok(())
     });
 }
@@ -232,9 +226,7 @@ fn a_stricter_constraint_adds_no_candidate() {
         }
         let (before, after) =
             (world(fleet, Semantics::Documented), world(&strict, Semantics::Documented));
-        for (before, after) in
-            plan(&before, Semantics::Documented).iter().zip(&plan(&after, Semantics::Documented))
-        {
+        for (before, after) in plan(&before).iter().zip(&plan(&after)) {
             let (before, after) = (passed(before), passed(after));
             prop_assert!(
                 after.is_subset(&before),
@@ -264,8 +256,8 @@ fn a_class_that_overrides_the_service_is_always_reported() {
     let raised = std::cell::Cell::new(0_usize);
     holds(|fleet, _| {
         let world = world(fleet, Semantics::Documented);
-        let renderer = Renderer::new(&world, Semantics::Documented, "cluster.local");
-        for (views, planned) in world.catalog.services().zip(plan(&world, Semantics::Documented)) {
+        let renderer = Renderer::new(&world, "cluster.local");
+        for (views, planned) in world.catalog.services().zip(plan(&world)) {
             let mut history = Recorder::new();
             let rendered = renderer.render(views, &mut history);
             let (layers, overrides) = (Layers::new(&world.catalog), Overrides::new(&history));
@@ -352,7 +344,7 @@ fn generated_fleets_contain_chosen_and_rejected_classes() {
     holds(|fleet, _| {
         let world = world(fleet, Semantics::Documented);
         let mut seen = seen.borrow_mut();
-        for planned in plan(&world, Semantics::Documented) {
+        for planned in plan(&world) {
             for decision in &planned.resolution.accelerators {
                 seen[0] += usize::from(decision.chosen.is_some());
                 seen[1] += usize::from(decision.eligible > 1);

@@ -59,17 +59,12 @@ fn mixed(before: &Fleet, other: &Fleet, number: usize) -> Fleet {
     Fleet { documents: kept.chain(new.map(|(_, document)| document)).cloned().collect() }
 }
 
-fn compared(before: &World, after: &World, semantics: Semantics) -> Diff {
+fn compared(before: &World, after: &World) -> Diff {
     let side = |world| -> State<'_> { all(world) };
     diff(
         &side(before),
         &side(after),
-        Settings {
-            semantics: semantics.into(),
-            cluster_domain: "cluster.local",
-            places: false,
-            at: ome::pipeline::At::Min,
-        },
+        Settings { cluster_domain: "cluster.local", places: false, at: ome::pipeline::At::Min },
     )
 }
 
@@ -126,7 +121,7 @@ fn said(diff: &Diff, mirrored: bool) -> BTreeSet<String> {
 fn a_tree_does_not_differ_from_itself() {
     holds(|fleet, _, number, semantics| {
         let other = Fleet { documents: shuffled(&fleet.documents, number) };
-        let found = compared(&world(fleet, semantics), &world(&other, semantics), semantics);
+        let found = compared(&world(fleet, semantics), &world(&other, semantics));
         prop_assert!(found.groups.is_empty(), "{:?}", said(&found, false));
         prop_assert_eq!(found.summary.rendered, 0, "what is the same is not rendered");
         prop_assert_eq!(found.summary.gpus.from, found.summary.gpus.to);
@@ -138,8 +133,7 @@ fn a_tree_does_not_differ_from_itself() {
 fn the_reverse_diff_mirrors_the_forward_diff() {
     holds(|before, after, _, semantics| {
         let (before, after) = (world(before, semantics), world(after, semantics));
-        let (there, back) =
-            (compared(&before, &after, semantics), compared(&after, &before, semantics));
+        let (there, back) = (compared(&before, &after), compared(&after, &before));
         // A service that is rejected on one side keeps its objects: the reverse diff differs.
         prop_assume!(there.groups.iter().all(|group| group.error.is_none()));
         prop_assert_eq!(said(&there, false), said(&back, true));
@@ -157,10 +151,8 @@ fn the_order_of_documents_changes_nothing() {
     holds(|before, after, number, semantics| {
         let other = Fleet { documents: shuffled(&after.documents, number) };
         let old = world(before, semantics);
-        let (one, two) = (
-            compared(&old, &world(after, semantics), semantics),
-            compared(&old, &world(&other, semantics), semantics),
-        );
+        let (one, two) =
+            (compared(&old, &world(after, semantics)), compared(&old, &world(&other, semantics)));
         prop_assert_eq!(&one.summary, &two.summary);
         let shown = |diff: &Diff| -> Vec<(Vec<ecow::EcoString>, Vec<String>)> {
             let causes = |group: &ome::internals::diff::Group| {
@@ -178,11 +170,8 @@ fn the_order_of_documents_changes_nothing() {
 }
 
 /// The objects of every service that is not refused, by its API and name.
-fn objects(
-    world: &World,
-    semantics: Semantics,
-) -> BTreeMap<String, BTreeMap<ObjectRef, Vec<Node>>> {
-    let renderer = Renderer::new(world, semantics, "cluster.local");
+fn objects(world: &World) -> BTreeMap<String, BTreeMap<ObjectRef, Vec<Node>>> {
+    let renderer = Renderer::new(world, "cluster.local");
     let mut found = BTreeMap::new();
     for views in world.catalog.services() {
         let Rendered { service, objects, error, diagnostics, .. } =
@@ -211,8 +200,8 @@ fn diff_lists_exactly_the_services_that_render_differently() {
     let changed = std::cell::Cell::new(0);
     holds(|before, after, _, semantics| {
         let (before, after) = (world(before, semantics), world(after, semantics));
-        let found = compared(&before, &after, semantics);
-        let (old, new) = (objects(&before, semantics), objects(&after, semantics));
+        let found = compared(&before, &after);
+        let (old, new) = (objects(&before), objects(&after));
         let named = |group: &ome::internals::diff::Group| -> Vec<String> {
             group
                 .services

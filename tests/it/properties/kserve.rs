@@ -22,7 +22,7 @@ impl Input {
 
     pub(super) fn rendered(&self, expand: bool) -> Rendered {
         let world = self.world(expand);
-        let renderer = Renderer::new(&world, Semantics::Controller, "cluster.local");
+        let renderer = Renderer::new(&world, "cluster.local");
         let views = world.catalog.services().next().expect("one service");
         let rendered = renderer.render(views, &mut ome::internals::merge::history::Recorder::off());
         Rendered {
@@ -84,7 +84,7 @@ pub(super) fn holds(property: impl Fn(&Input) -> Result<(), TestCaseError>) {
 
 /// The plan of an input's service.
 fn planned<T>(world: &World, look: impl FnOnce(&Planned<'_>) -> T) -> T {
-    look(plan(world, Semantics::Controller).first().expect("one service"))
+    look(plan(world).first().expect("one service"))
 }
 
 #[test]
@@ -443,7 +443,7 @@ fn generated_services_render_every_kind_of_object() {
     holds(|input| {
         let world = input.world(true);
         let mut seen = seen.borrow_mut();
-        for object in manifests(&world, Semantics::Controller) {
+        for object in manifests(&world) {
             let kind = object.get("kind").and_then(Node::as_str).unwrap_or_default();
             *seen.entry(kind.to_owned()).or_default() += 1;
             each_node(&object, &mut |node| {

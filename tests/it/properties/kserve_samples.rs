@@ -115,7 +115,7 @@ fn samples_of_llm_services_are_rendered_or_refused_as_their_definitions_say() {
         for (name, sentences) in refusals(&world, &samples) {
             refused.insert(name, sentences.iter().map(ToString::to_string).collect::<Vec<_>>());
         }
-        let renderer = Renderer::new(&world, Semantics::Controller, "cluster.local");
+        let renderer = Renderer::new(&world, "cluster.local");
         for views in world.catalog.services() {
             let rendered = renderer.render(views, &mut Recorder::off());
             if rendered.service.object.id.kind != "LLMInferenceService" {

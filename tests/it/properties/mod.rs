@@ -71,19 +71,19 @@ fn load_text(text: &str, given: &ReadOptions) -> World {
     ome::workspace::read(loaded, given)
 }
 
-fn plan(world: &World, semantics: Semantics) -> Vec<Planned<'_>> {
+fn plan(world: &World) -> Vec<Planned<'_>> {
     let services: Vec<_> = world.catalog.services().collect();
-    Planner::new(&world.catalog, semantics).plan_all(&services, Depth::Explain)
+    Planner::new(&world.catalog).plan_all(&services, Depth::Explain)
 }
 
 /// The output of `explain -o json`.
-fn document(world: &World, semantics: Semantics) -> String {
-    let mut planned = plan(world, semantics);
+fn document(world: &World) -> String {
+    let mut planned = plan(world);
     let mut found: Vec<Diagnostic> = world.diagnostics.clone();
     found.extend(planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
     findings::settle(&mut found, &world.sources, &Secrets::new(&world.sources));
     let document = json::Plan {
-        semantics: semantics.into(),
+        readings: *world.catalog.readings(),
         depth: Depth::Explain,
         planned: &planned,
         flips: &[],
@@ -101,8 +101,8 @@ fn document(world: &World, semantics: Semantics) -> String {
 }
 
 /// The output of `render`.
-fn manifests(world: &World, semantics: Semantics) -> Vec<Node> {
-    let renderer = Renderer::new(world, semantics, "cluster.local");
+fn manifests(world: &World) -> Vec<Node> {
+    let renderer = Renderer::new(world, "cluster.local");
     let rendered = world.catalog.services().flat_map(|views| {
         renderer.render(views, &mut ome::internals::merge::history::Recorder::off()).objects
     });
@@ -192,11 +192,8 @@ fn the_order_of_documents_changes_nothing() {
     holds(|fleet, number, semantics| {
         let other = Fleet { documents: shuffled(&fleet.documents, number) };
         let (world, other) = (world(fleet, semantics), world(&other, semantics));
-        prop_assert_eq!(
-            placeless(&document(&world, semantics)),
-            placeless(&document(&other, semantics))
-        );
-        prop_assert_eq!(manifests(&world, semantics), manifests(&other, semantics));
+        prop_assert_eq!(placeless(&document(&world)), placeless(&document(&other)));
+        prop_assert_eq!(manifests(&world), manifests(&other));
         Ok(())
     });
 }
@@ -209,11 +206,11 @@ fn the_number_of_threads_changes_nothing() {
         let [one, four] = pools.each_ref().map(|pool| {
             pool.install(|| {
                 let world = world(fleet, semantics);
-                let manifests: String = manifests(&world, semantics)
+                let manifests: String = manifests(&world)
                     .iter()
                     .map(|object| stream::text(object, stream::Format::Yaml))
                     .collect();
-                (document(&world, semantics), manifests)
+                (document(&world), manifests)
             })
         });
         prop_assert_eq!(one, four);
@@ -225,7 +222,7 @@ fn the_number_of_threads_changes_nothing() {
 fn removing_an_unused_runtime_changes_no_selection() {
     holds(|fleet, number, semantics| {
         let before_world = world(fleet, semantics);
-        let before = plan(&before_world, semantics);
+        let before = plan(&before_world);
         // A runtime that crashes the controller decides for everybody, and one that a service names
         // is missed.
         let choice = choices(&before);
@@ -249,7 +246,7 @@ fn removing_an_unused_runtime_changes_no_selection() {
         let gone = &idle[number % idle.len()];
         without.documents.remove(without.position(gone.0, &gone.1).unwrap());
         let after_world = world(&without, semantics);
-        prop_assert_eq!(choice, choices(&plan(&after_world, semantics)), "without {:?}", gone);
+        prop_assert_eq!(choice, choices(&plan(&after_world)), "without {:?}", gone);
         Ok(())
     });
 }
@@ -258,7 +255,7 @@ fn removing_an_unused_runtime_changes_no_selection() {
 fn runtimes_are_candidates_only_for_services_of_their_api() {
     holds(|fleet, _, semantics| {
         let mixed = world(fleet, semantics);
-        let planned = plan(&mixed, semantics);
+        let planned = plan(&mixed);
         for planned in &planned {
             let api = planned.service.api;
             prop_assert!(
@@ -284,7 +281,7 @@ fn runtimes_are_candidates_only_for_services_of_their_api() {
                 .into_iter()
                 .filter(|((of, _), ..)| *of == api)
                 .collect::<Vec<_>>();
-            prop_assert_eq!(of_api, choices(&plan(&alone, semantics)));
+            prop_assert_eq!(of_api, choices(&plan(&alone)));
         }
         Ok(())
     });
@@ -294,7 +291,7 @@ fn runtimes_are_candidates_only_for_services_of_their_api() {
 fn a_candidate_is_rejected_exactly_when_a_rule_failed() {
     holds(|fleet, _, semantics| {
         let world = world(fleet, semantics);
-        for planned in plan(&world, semantics) {
+        for planned in plan(&world) {
             let decision = &planned.resolution.runtime;
             for candidate in &decision.candidates {
                 let rejected = candidate.verdict == Verdict::Rejected;
@@ -328,7 +325,7 @@ fn a_candidate_is_rejected_exactly_when_a_rule_failed() {
 fn edits_proposed_by_explain_make_the_runtime_selected() {
     holds(|fleet, number, semantics| {
         let world_before = world(fleet, semantics);
-        let before = plan(&world_before, semantics);
+        let before = plan(&world_before);
         let planned = &before[number % before.len()];
         let api = planned.service.api;
         let service = planned.read_in(&world_before.catalog).expect("it was read");
@@ -344,7 +341,7 @@ fn edits_proposed_by_explain_make_the_runtime_selected() {
                 edited.documents[position].set(&edit.path.0, value);
             }
             let world_after = world(&edited, semantics);
-            let after = choices(&plan(&world_after, semantics));
+            let after = choices(&plan(&world_after));
             let service = name(planned);
             let chosen =
                 after.into_iter().find(|(id, ..)| *id == service).and_then(|(_, chosen, _)| chosen);
@@ -380,7 +377,7 @@ fn every_rendered_value_has_a_file_or_a_documented_rule() {
     holds(|fleet, _, semantics| {
         let world = world(fleet, semantics);
         let mut unknown: BTreeSet<String> = BTreeSet::new();
-        for object in manifests(&world, semantics) {
+        for object in manifests(&world) {
             each_node(&object, &mut |node| match node.origin {
                 Origin::File(span) if world.catalog.owner(span).is_some() => {}
                 Origin::File(span) => {
@@ -406,7 +403,7 @@ fn every_rendered_value_has_a_file_or_a_documented_rule() {
 fn manifests_read_the_same_as_yaml_and_as_json() {
     holds(|fleet, _, semantics| {
         let world = world(fleet, semantics);
-        for object in manifests(&world, semantics) {
+        for object in manifests(&world) {
             let text = stream::text(&object, stream::Format::Yaml);
             let want = object.to_json();
             let loaded = load::load(
@@ -438,14 +435,14 @@ fn generated_fleets_contain_selections_ties_and_errors() {
     holds(|fleet, _, semantics| {
         let world = world(fleet, semantics);
         let mut seen = seen.borrow_mut();
-        for planned in plan(&world, semantics) {
+        for planned in plan(&world) {
             let decision = &planned.resolution.runtime;
             let seen = &mut seen[usize::from(planned.service.api == Api::KServe)];
             seen[0] += usize::from(decision.basis == Basis::Auto && decision.chosen.is_some());
             seen[1] += usize::from(decision.eligible > 1);
             seen[2] += usize::from(planned.error.is_some());
         }
-        let renderer = Renderer::new(&world, semantics, "cluster.local");
+        let renderer = Renderer::new(&world, "cluster.local");
         for views in world.catalog.services() {
             let rendered =
                 renderer.render(views, &mut ome::internals::merge::history::Recorder::off());

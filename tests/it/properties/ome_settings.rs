@@ -55,7 +55,7 @@ fn settings(ingress: &Value) -> Value {
 
 /// The objects of the one service, or the code of its error.
 fn rendered(world: &World) -> Result<Vec<Node>, &'static str> {
-    let renderer = Renderer::new(world, SEMANTICS, "cluster.local");
+    let renderer = Renderer::new(world, "cluster.local");
     let views = world.catalog.services().next().expect("one service");
     let rendered = renderer.render(views, &mut ome::internals::merge::history::Recorder::off());
     match rendered.error {
@@ -120,7 +120,7 @@ fn weights_wrap_as_integers_of_64_bits() {
         let exact = (i128::from(format) + i128::from(framework)) * i128::from(priority);
         let score = format.wrapping_add(framework).wrapping_mul(priority);
         let world = read(&[model(), runtime(&own), service(&json!({}), &json!({}))]);
-        let planned = plan(&world, SEMANTICS);
+        let planned = plan(&world);
         let chosen = planned[0].resolution.chosen().is_some();
         prop_assert_eq!(chosen, score > 0, "{} and {} times {}", format, framework, priority);
         seen[usize::from(chosen)].set(seen[usize::from(chosen)].get() + 1);
@@ -144,7 +144,7 @@ fn an_invalid_ingress_domain_fails_plan_and_render() {
             service(&json!({}), &json!({})),
         ]);
         let made = rendered(&world);
-        let planned = plan(&world, SEMANTICS);
+        let planned = plan(&world);
         let error = planned[0].error.as_ref().map(|error| error.code.as_str());
         prop_assert_eq!(error, made.as_ref().err().copied(), "{:?}", domain);
         seen[usize::from(made.is_ok())].set(seen[usize::from(made.is_ok())].get() + 1);

@@ -69,7 +69,7 @@ impl Input {
             && let Some((_, api)) = operators::released().find(|(name, _)| *name == operator)
             && let Some(policy) = operators::release(api, tag)
         {
-            options.releases.follow(policy);
+            options.readings.set_release(policy);
         }
         options
     }
@@ -321,7 +321,7 @@ fn squeezed(text: &str) -> String {
 fn services(reader: &mut Reader, input: &Input) -> Judged {
     let world = reader.world(input, None);
     let layers = Layers::new(&world.catalog);
-    let renderer = Renderer::new(&world, input.semantics(), "cluster.local");
+    let renderer = Renderer::new(&world, "cluster.local");
     let mut judged = Judged::default();
     for views in world.catalog.services() {
         let mut history = Recorder::new();
@@ -434,8 +434,7 @@ spec:
     let layers = Layers::new(&world.catalog);
     let mut history = Recorder::new();
     let views = world.catalog.services().next().expect("a service");
-    let rendered =
-        Renderer::new(&world, Semantics::Controller, "cluster.local").render(views, &mut history);
+    let rendered = Renderer::new(&world, "cluster.local").render(views, &mut history);
     let overrides = Overrides::new(&history);
     let object = rendered.objects.iter().map(|object| &object.node);
     let deployment = object

@@ -89,7 +89,7 @@ fn input(kserve: bool, metadata: &Map<String, Value>, argument: &str) -> String 
 fn argument(text: &str) -> Result<String, String> {
     let given = ReadOptions::new(Semantics::Controller);
     let world = load_text(text, &given);
-    let renderer = Renderer::new(&world, Semantics::Controller, "cluster.local");
+    let renderer = Renderer::new(&world, "cluster.local");
     let views = world.catalog.services().next().expect("one service");
     let rendered = renderer.render(views, &mut ome::internals::merge::history::Recorder::off());
     if let Some(error) = rendered.error {

@@ -143,8 +143,8 @@ impl Fleet {
 
     fn play(before: &World, after: &World) -> Vec<ServiceRollout> {
         let (old, new) = (State::all(before), State::all(after));
-        let changes = Changes::between(Some(&old), &new, SEMANTICS.into());
-        roll(after, SEMANTICS.into(), &changes, &RollOptions::default()).expect("nodes")
+        let changes = Changes::between(Some(&old), &new);
+        roll(after, &changes, &RollOptions::default()).expect("nodes")
     }
 
     /// Pods and GPUs that are wanted afterwards.
@@ -216,7 +216,7 @@ fn check(fleet: &Fleet, ends: &mut [usize; 3]) -> Result<(), TestCaseError> {
     prop_assert!((0..stages.max().unwrap_or(0)).all(|at| held(at) <= there));
     if all_complete {
         // A plan of the new state wants the same.
-        let planner = Planner::new(&after.catalog, SEMANTICS);
+        let planner = Planner::new(&after.catalog);
         let (mut planned, mut servings) = (Vec::new(), Vec::new());
         let placed = together(&planner, &mut planned, &mut servings, PlacementOptions::default());
         let placed = placed.expect("nodes");

@@ -24,7 +24,7 @@ fn refused(world: &World, semantics: Semantics) -> [Vec<Diagnostic>; 2] {
     for object in world.catalog.objects() {
         judge(&object.node, &mut read);
     }
-    let renderer = Renderer::new(world, semantics, "cluster.local");
+    let renderer = Renderer::new(world, "cluster.local");
     for views in world.catalog.services() {
         for object in
             renderer.render(views, &mut ome::internals::merge::history::Recorder::off()).objects
@@ -61,8 +61,8 @@ fn a_plan_fails_where_rendering_fails() {
     let failures = Cell::new(0);
     holds(|fleet, _, semantics| {
         let world = world(fleet, semantics);
-        let renderer = Renderer::new(&world, semantics, "cluster.local");
-        for (planned, views) in plan(&world, semantics).iter().zip(world.catalog.services()) {
+        let renderer = Renderer::new(&world, "cluster.local");
+        for (planned, views) in plan(&world).iter().zip(world.catalog.services()) {
             let rendered =
                 renderer.render(views, &mut ome::internals::merge::history::Recorder::off());
             failures.set(failures.get() + usize::from(rendered.error.is_some()));
@@ -153,7 +153,7 @@ fn counted_pods_match_the_rendered_objects() {
     let (compared, of_groups) = (Cell::new(0), Cell::new(0));
     holds(|fleet, number, semantics| {
         let world = world(&with_groups(fleet, number), semantics);
-        let renderer = Renderer::new(&world, semantics, "cluster.local");
+        let renderer = Renderer::new(&world, "cluster.local");
         for views in world.catalog.services() {
             let rendered =
                 renderer.render(views, &mut ome::internals::merge::history::Recorder::off());
@@ -245,7 +245,7 @@ fn nulls_are_dropped_once_and_do_not_change_manifests() {
         }
         let other = Fleet { documents: nulls };
         let (plain, other) = (world(fleet, semantics), read(&other.text(), semantics));
-        prop_assert_eq!(super::manifests(&plain, semantics), super::manifests(&other, semantics));
+        prop_assert_eq!(super::manifests(&plain), super::manifests(&other));
         Ok(())
     });
 }

@@ -51,7 +51,7 @@ fn hint(context: &Context, planned: &Planned<'_>) -> Option<(Span, String)> {
     if let Some(runtime) = &service.runtime {
         let session = &context.session;
         let model = planned.resolution.model?;
-        let ranked = runtimes_for_model(&session.world.catalog, session.semantics, model)?.ok()?;
+        let ranked = runtimes_for_model(&session.world.catalog, model)?.ok()?;
         let chosen = planned.resolution.chosen()?;
         let rank = ranked
             .candidates

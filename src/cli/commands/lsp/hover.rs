@@ -44,13 +44,13 @@ pub(super) fn hover(context: &Context, params: &TextDocumentPositionParams) -> O
 pub(super) fn services(context: &Context, id: SourceId) -> Vec<&Views> {
     let session = &context.session;
     let services = session.world.catalog.services();
-    services.filter(|views| views.of(session.semantics).object.span.source == id).collect()
+    services.filter(|views| views.followed().object.span.source == id).collect()
 }
 
 /// Services with their decisions.
 pub(super) fn planned<'a>(context: &'a Context, services: &[&'a Views]) -> Vec<Planned<'a>> {
     let session = &context.session;
-    Planner::of(&session.world, session.semantics).plan_all(services, Depth::Plan)
+    Planner::of(&session.world).plan_all(services, Depth::Plan)
 }
 
 /// The name at a place, with the object that is meant.
@@ -86,22 +86,22 @@ fn about(context: &Context, object: &Object) -> String {
     let session = &context.session;
     let (catalog, sources) = (&session.world.catalog, &session.world.sources);
     let is = |other: &Object| other.api == object.api && other.id == object.id;
-    if let Some(views) = catalog.services().find(|views| is(&views.of(session.semantics).object)) {
-        let planned = Planner::new(catalog, session.semantics).plan(views, Depth::Plan);
+    if let Some(views) = catalog.services().find(|views| is(&views.followed().object)) {
+        let planned = Planner::new(catalog).plan(views, Depth::Plan);
         return explain::service(&planned, &[], Detail::Nearest, sources).markdown();
     }
     if let Some(runtime) = catalog.all_runtimes().find(|runtime| is(&runtime.object)) {
-        let found = users_of_runtime(catalog, session.semantics, runtime);
+        let found = users_of_runtime(catalog, runtime);
         return users::runtime(runtime, &found, sources).markdown();
     }
     if let Some(model) = catalog.models().find(|model| is(&model.object)) {
-        let found = users_of_model(catalog, session.semantics, model);
-        let runtimes = runtimes_for_model(catalog, session.semantics, model);
+        let found = users_of_model(catalog, model);
+        let runtimes = runtimes_for_model(catalog, model);
         let detail = Detail::Nearest;
         return users::model(model, &found, runtimes.as_ref(), detail, sources).markdown();
     }
     if object.id.kind == LLM_CONFIG {
-        let found = users_of_config(catalog, session.semantics, object);
+        let found = users_of_config(catalog, object);
         return users::config(object, &found, sources).markdown();
     }
     let place = sources.locate(object.name_span());
@@ -134,11 +134,11 @@ fn engines(context: &Context, object: &Object, cursor: &Cursor) -> String {
     let session = &context.session;
     let (catalog, sources) = (&session.world.catalog, &session.world.sources);
     let is = |other: &Object| other.api == object.api && other.id == object.id;
-    let views = catalog.services().find(|views| is(&views.of(session.semantics).object));
+    let views = catalog.services().find(|views| is(&views.followed().object));
     let planned: Vec<Planned<'_>> = if let Some(views) = views {
-        vec![Planner::new(catalog, session.semantics).plan(views, Depth::Plan)]
+        vec![Planner::new(catalog).plan(views, Depth::Plan)]
     } else if let Some(runtime) = catalog.all_runtimes().find(|runtime| is(&runtime.object)) {
-        let users = users_of_runtime(catalog, session.semantics, runtime).into_iter();
+        let users = users_of_runtime(catalog, runtime).into_iter();
         let users = users.filter(User::is_chosen);
         users.map(|user| user.planned).take(MOST_ENGINES).collect()
     } else {

@@ -6,7 +6,7 @@ use crate::api::{ModelServing, Service};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome, unfilled};
-use crate::pipeline::{Changes, ServingChange, State, roll};
+use crate::pipeline::{Changes, ServiceChange, ServingChange, State, roll};
 use crate::report::roll_all::All;
 
 /// Plays the changes of the whole fleet and prints them.
@@ -16,7 +16,6 @@ pub(super) fn run(
     earlier: &[Session],
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
-    let semantics = session.semantics;
     let base = match earlier {
         [] => None,
         [base] => Some(base),
@@ -33,7 +32,7 @@ pub(super) fn run(
     if let Some(line) = unfilled::line("played", &unfilled) {
         io.say_line(&line);
     }
-    let changes = Changes::between(then.as_ref(), &now, semantics);
+    let changes = Changes::between(then.as_ref(), &now);
     if changes.is_empty() && !unfilled.is_empty() {
         return Ok(Outcome::Done);
     }
@@ -59,7 +58,7 @@ pub(super) fn of_running(
         servings: vec![serving],
         workloads: Vec::new(),
     };
-    simulate(args, session, &Changes::between(None, &now, session.semantics), &[], io)
+    simulate(args, session, &Changes::between(None, &now), &[], io)
 }
 
 fn simulate(
@@ -69,14 +68,13 @@ fn simulate(
     earlier: &[Session],
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
-    let semantics = session.semantics;
     let services: Vec<&Service> =
-        changes.services.iter().filter_map(|change| change.service(semantics)).collect();
+        changes.services.iter().filter_map(ServiceChange::service).collect();
     let servings: Vec<&ModelServing> =
         changes.servings.iter().filter_map(ServingChange::serving).collect();
     let played = Played { services: &services, servings: &servings, workload: None };
     let troubles = troubles::of(args, session, played)?;
-    let Some(mut rolled) = roll(&session.world, semantics, changes, &troubles) else {
+    let Some(mut rolled) = roll(&session.world, changes, &troubles) else {
         return Err(super::no_nodes(session));
     };
     let deployment_under_test =
@@ -87,7 +85,7 @@ fn simulate(
     let found = about.of(session, found);
     let outcome = session.outcome(&found, rolled.iter().any(|service| service.error.is_some()));
     let view = All {
-        semantics: session.mode(),
+        readings: session.named_readings(),
         services: &rolled,
         found: &found,
         sources: &session.world.sources,

@@ -119,14 +119,14 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     match session.select(std::slice::from_ref(name)).unwrap_or_default()[..] {
         [] => {}
         [views] => {
-            let object = &views.of(session.semantics).object;
+            let object = &views.followed().object;
             if session.world.catalog.is_unfilled(object) {
                 return Err(unfilled(&session, object, name));
             }
             return service::run(args, &session, &earlier, views, io);
         }
         [first, ..] => {
-            let namespace = &first.of(session.semantics).namespace;
+            let namespace = &first.followed().namespace;
             return Err(ambiguous("InferenceServices", name, namespace));
         }
     }
@@ -178,10 +178,10 @@ fn one_of_all(
 ) -> Result<Option<One>, Failure> {
     let now = State::all(&session.world);
     let then = earlier.last().map(|before| State::all(&before.world));
-    let changes = Changes::between(then.as_ref(), &now, session.semantics);
+    let changes = Changes::between(then.as_ref(), &now);
     let only = position(&changes)?;
     let options = RollOptions { only: Some(only), ..options(only)? };
-    let Some(mut rolled) = roll(&session.world, session.semantics, &changes, &options) else {
+    let Some(mut rolled) = roll(&session.world, &changes, &options) else {
         return Ok(None);
     };
     let doubts = doubts(session, earlier, &rolled);
@@ -197,7 +197,7 @@ fn doubts(session: &Session, earlier: &[Session], rolled: &[ServiceRollout]) -> 
         Doubts::default()
     } else {
         let before = earlier.last().map(|before| &before.world);
-        Doubts::of_rollout(before, &session.world, session.semantics, rolled)
+        Doubts::of_rollout(before, &session.world, rolled)
     };
     doubts.incomplete = session.is_incomplete() || earlier.iter().any(Session::is_incomplete);
     doubts

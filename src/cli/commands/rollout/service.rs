@@ -19,15 +19,15 @@ pub(super) fn run(
     views: &Views,
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
-    let service = views.of(session.semantics);
-    let renderer = Renderer::new(&session.world, session.semantics, "cluster.local");
+    let service = views.followed();
+    let renderer = Renderer::new(&session.world, "cluster.local");
     let after = renderer.render(views, &mut Recorder::off());
     let refused = after.refusal().is_some();
     let before = match earlier.last() {
         Some(before) => written_before(before, service)?,
         None => Vec::new(),
     };
-    let planned = Planner::of(&session.world, session.semantics).plan_all(&[views], Depth::Plan);
+    let planned = Planner::of(&session.world).plan_all(&[views], Depth::Plan);
     let pods = |kind: ComponentKind| {
         let components = planned.iter().flat_map(|planned| &planned.components);
         components
@@ -53,7 +53,7 @@ pub(super) fn run(
         }
     }
     let view = waves::Waves {
-        semantics: session.mode(),
+        readings: session.named_readings(),
         service,
         objects: &waves,
         workloads: &workloads,
@@ -72,7 +72,7 @@ pub(super) fn run(
 /// The objects of the service in the state before.
 fn written_before(before: &Session, service: &Service) -> Result<Vec<RenderedObject>, Failure> {
     let same = |views: &&Views| {
-        let other = views.of(before.semantics);
+        let other = views.followed();
         other.name() == service.name()
             && other.namespace == service.namespace
             && other.object.api == service.object.api
@@ -84,7 +84,7 @@ fn written_before(before: &Session, service: &Service) -> Result<Vec<RenderedObj
             Some("`--from` names the file of the state before".into()),
         )
     })?;
-    let renderer = Renderer::new(&before.world, before.semantics, "cluster.local");
+    let renderer = Renderer::new(&before.world, "cluster.local");
     let rendered = renderer.render(views, &mut Recorder::off());
     if let Some(refused) = rendered.refusal() {
         let help = "`--from` names a state in which it is deployed";
@@ -105,7 +105,7 @@ fn simulated(
 ) -> Result<Option<One>, Failure> {
     // The very service: another operator may have one with its name.
     let is_this = |change: &ServiceChange<'_>| {
-        change.service(session.semantics).is_some_and(|changed| std::ptr::eq(changed, service))
+        change.service().is_some_and(|changed| std::ptr::eq(changed, service))
     };
     let position = |changes: &Changes<'_>| {
         let missing =

@@ -87,7 +87,7 @@ pub(super) fn run(
         None => (None, Vec::new(), super::doubts(session, earlier, &[])),
     };
     // Together with everything else, the simulation says what fits. It knows none of the troubles.
-    let room = || ServingRoom::new(&session.world.catalog, session.semantics);
+    let room = || ServingRoom::new(&session.world.catalog);
     let fits = match &rolled {
         Some(rolled) => Some(fits_as_simulated(&outcome, rolled)),
         None => room().and_then(|room| room.fits(&outcome.trace, &scenario)),
@@ -103,7 +103,7 @@ pub(super) fn run(
         .filter(|finding| finding.severity < Severity::Error && finding.objects.contains(&about))
         .collect();
     let view = rollout::Rollout {
-        semantics: session.mode(),
+        readings: session.named_readings(),
         profile: session.serving_rules().profile,
         from: scenario.from.last().map(|before| before.serving),
         to,

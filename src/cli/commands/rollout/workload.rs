@@ -54,7 +54,7 @@ pub(super) fn run(
     let found = session.settle([]);
     let found = About::these(&session.world.catalog, [object]).of(session, found);
     let view = Workload {
-        semantics: session.mode(),
+        readings: session.named_readings(),
         kind: &object.id.kind,
         rollout: &rollout,
         displaced: &displaced,

@@ -81,7 +81,7 @@ fn of_input(session: &Session) -> Vec<Diagnostic> {
                 // The others were judged when the input was read.
                 let mut found = if is_judged { Vec::new() } else { refused_by_server(object) };
                 soften(&mut found, object, session);
-                if session.semantics.of(object.api) == Semantics::Documented {
+                if session.readings().mode(object.api) == Semantics::Documented {
                     // Where documents are followed, a refusal of the server is no error.
                     for finding in &mut found {
                         finding.severity = finding.severity.min(Severity::Warning);

@@ -23,7 +23,8 @@ fn read(text: &str) -> Object {
 /// has a place and a help.
 fn found(annotations: &str, spec: &str) -> Vec<(String, String)> {
     let text = format!("metadata: {{name: s, annotations: {{{annotations}}}}}\nspec: {spec}\n");
-    let policy = operators::newest().policy(Api::KServe, Semantics::Controller).expect("a policy");
+    let policy =
+        operators::newest().policy_by(Api::KServe, Semantics::Controller).expect("a policy");
     let service = crate::operators::kserve::read::service(read(&text), policy, &mut Vec::new());
     let all = refused(policy, &service, &KServeConfig::default());
     assert!(
@@ -65,7 +66,8 @@ fn a_plain_service_is_let_in() {
 // pkg/apis/serving/v1beta1/inference_service_validation.go, rules 1 to 3, 5, 6.
 #[test]
 fn invalid_names_autoscaler_classes_and_containers_are_refused() {
-    let policy = operators::newest().policy(Api::KServe, Semantics::Controller).expect("a policy");
+    let policy =
+        operators::newest().policy_by(Api::KServe, Semantics::Controller).expect("a policy");
     for (name, refused_name) in [("abc-1", false), ("1abc", true), ("a.b", true), ("a-", true)] {
         let service = crate::operators::kserve::read::service(
             read(&format!("metadata: {{name: {name}}}\nspec: {}\n", predictor(""))),

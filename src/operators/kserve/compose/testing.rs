@@ -52,7 +52,7 @@ pub(super) fn expanded(model: &str, predictor: &str, more_fields: &str) -> (Node
          ---\nkind: ClusterServingRuntime\nmetadata: {{name: rt}}\nspec: {{containers: [{{name: kserve-container, image: i}}]}}\n---\n{more_fields}"
     );
     let policy = operators::newest()
-        .policy(Api::KServe, Semantics::Documented)
+        .policy_by(Api::KServe, Semantics::Documented)
         .expect("KServe has a policy");
     let mut found = Vec::new();
     let mut objects = objects(&text).into_iter();

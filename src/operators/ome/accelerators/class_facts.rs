@@ -67,7 +67,7 @@ pub(crate) fn all(catalog: &Catalog) -> Vec<ClassFacts<'_>> {
     let mut matcher = Matcher::new(machines);
     // Classes that select the same nodes share one list.
     let mut seen: HashMap<*const &Machine, OfNodes<'_>> = HashMap::new();
-    let classes = catalog.classes(Semantics::Documented).map(|class| {
+    let classes = catalog.classes_by(Semantics::Documented).map(|class| {
         let nodes = (!machines.is_empty()).then(|| {
             let nodes = matcher.matching(class);
             // The matcher returns one shared list for equal selectors, so that its address is a

@@ -159,7 +159,7 @@ fn listed_classes<'a>(request: &Request<'a, '_>) -> Result<Vec<&'a AcceleratorCl
         }
     }
     let class = |name: &&EcoString| {
-        request.catalog.class(request.policy.semantics, name).ok_or_else(|| (*name).clone())
+        request.catalog.class_by(request.policy.semantics, name).ok_or_else(|| (*name).clone())
     };
     names.iter().map(class).collect()
 }
@@ -242,10 +242,10 @@ fn name<'a>(
 ) -> Option<Failure> {
     let kind = decision.component.as_str();
     let semantics = request.policy.semantics;
-    let Some(class) = request.catalog.class(semantics, &named.value) else {
+    let Some(class) = request.catalog.class_by(semantics, &named.value) else {
         let near = nearest(
             &named.value,
-            request.catalog.classes(semantics).map(|class| class.name().as_str()),
+            request.catalog.classes_by(semantics).map(|class| class.name().as_str()),
         );
         return Some(Failure {
             code: Code::AcceleratorNotFound,

@@ -165,14 +165,14 @@ fn stated(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
 
 /// Checks minimums of runtimes and services.
 pub(crate) fn minimums(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    if view.semantics.of(Api::Ome) != Semantics::Documented {
+    if view.catalog.readings().mode(Api::Ome) != Semantics::Documented {
         return;
     }
     let runtimes = view.catalog.all_runtimes().map(|runtime| {
         (&runtime.object, ["spec", "acceleratorRequirements", "requiredCapabilities"])
     });
     let services = view.catalog.services().map(|views| {
-        (&views.of(view.semantics).object, ["spec", "acceleratorSelector", "requiredCapabilities"])
+        (&views.followed().object, ["spec", "acceleratorSelector", "requiredCapabilities"])
     });
     // Built-in objects are checked by their own tests, and no user can correct them.
     for (object, path) in runtimes.chain(services).filter(|(object, _)| !object.builtin) {
@@ -356,7 +356,7 @@ fn unknown_class(
 
 /// Checks lists, preferences and configurations of runtimes, and configurations of services.
 pub(crate) fn requirements(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    if view.semantics.of(Api::Ome) != Semantics::Documented {
+    if view.catalog.readings().mode(Api::Ome) != Semantics::Documented {
         return;
     }
     for runtime in view.catalog.all_runtimes() {
@@ -400,7 +400,7 @@ pub(crate) fn requirements(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         lists.into_iter().flatten().for_each(|holder| configurations(view, object, holder, found));
     }
     for views in view.catalog.services() {
-        let service: &Service = views.of(view.semantics);
+        let service: &Service = views.followed();
         service
             .components
             .iter()
@@ -443,11 +443,11 @@ fn configurations(view: &View<'_>, object: &Object, holder: &Node, found: &mut V
 
 /// Checks strategies and classes that services name, and GPUs of routers.
 pub(crate) fn services(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    if view.semantics.of(Api::Ome) != Semantics::Documented {
+    if view.catalog.readings().mode(Api::Ome) != Semantics::Documented {
         return;
     }
     for views in view.catalog.services() {
-        let service = views.of(view.semantics);
+        let service = views.followed();
         let wish = &service.accelerators;
         let preferred = wish
             .selector

@@ -176,8 +176,8 @@ pub(crate) static CHECKS: &[Check] = &[
 
 /// Classes of the user; none in controller mode.
 fn classes_of_user<'a>(view: &'a View<'a>) -> impl Iterator<Item = &'a AcceleratorClass> {
-    let documented = view.semantics.of(Api::Ome) == Semantics::Documented;
+    let documented = view.catalog.readings().mode(Api::Ome) == Semantics::Documented;
     view.catalog
-        .classes(Semantics::Documented)
+        .classes_by(Semantics::Documented)
         .filter(move |class| documented && !class.object.builtin)
 }

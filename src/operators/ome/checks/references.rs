@@ -18,7 +18,7 @@ use std::collections::HashMap;
 pub(crate) fn dangling(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let catalog = view.catalog;
     for views in catalog.services() {
-        let service = views.of(view.semantics);
+        let service = views.followed();
         if service.object.api == Api::Ome {
             found.extend(missing_runtime(catalog, service));
         }

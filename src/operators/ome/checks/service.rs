@@ -13,7 +13,7 @@ use crate::yaml::Node;
 /// A decoder requires an engine (OME docs, Serving Runtime, Decoder Configuration).
 pub(crate) fn decoder(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for views in view.catalog.services() {
-        let service = views.of(view.semantics);
+        let service = views.followed();
         let has = |kind: ComponentKind| service.component(kind).is_some();
         if service.object.api == Api::Ome
             && has(ComponentKind::Decoder)
@@ -43,15 +43,15 @@ pub(crate) fn decoder(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 
 /// Reports what the webhooks reject.
 pub(crate) fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    let semantics = view.semantics.of(Api::Ome);
+    let semantics = view.catalog.readings().mode(Api::Ome);
     for views in view.catalog.services() {
-        let service = views.of(semantics);
+        let service = views.followed();
         if service.object.api == Api::Ome {
             let refusal = service.refusal.as_deref();
             report(semantics, &service.object, refusal, refused(service), found);
         }
     }
-    let Some(policy) = view.catalog.policy(Api::Ome, semantics) else { return };
+    let Some(policy) = view.catalog.policy(Api::Ome) else { return };
     for runtime in view.catalog.runtimes(Api::Ome) {
         webhook_of_runtime(policy, runtime, found);
     }

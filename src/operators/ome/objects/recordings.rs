@@ -31,8 +31,7 @@ struct World {
 /// Reads all files of a case.
 fn world(files: &[std::path::PathBuf]) -> World {
     let mut builder = Builder::new(Options {
-        semantics: Semantics::Controller.into(),
-        releases: Some(crate::operators::newest()),
+        readings: crate::operators::newest().with_modes(Semantics::Controller),
         ..Options::default()
     });
     let mut services = Vec::new();

@@ -1,5 +1,4 @@
 use super::*;
-use crate::api::Semantics;
 use crate::pipeline::testing::{node, pod, replica, world};
 use crate::pipeline::{PlacementOptions, Planner, Together, together};
 use serde_json::{Value, json};
@@ -7,10 +6,9 @@ use serde_json::{Value, json};
 /// What is left without some nodes, at minReplicas or at maxReplicas.
 fn without(documents: &[Value], lost: &[Lost], at: At) -> Together {
     let world = world(documents);
-    let semantics = Semantics::Documented.into();
     let nodes: BTreeSet<EcoString> =
-        lost.iter().flat_map(|lost| lost.nodes(&world.catalog, semantics)).collect();
-    let planner = Planner::new(&world.catalog, semantics);
+        lost.iter().flat_map(|lost| lost.nodes(&world.catalog)).collect();
+    let planner = Planner::new(&world.catalog);
     let options =
         PlacementOptions { lost: Some(&nodes), map: true, at, ..PlacementOptions::default() };
     together(&planner, &mut Vec::new(), &mut Vec::new(), options)
@@ -148,7 +146,7 @@ fn a_loss_at_the_peak_and_at_the_least_differ() {
         let left = without(&fleet, &[node_of("a")], at);
         assert_eq!(left.loss.as_ref().map(|loss| loss.pending), Some(pending), "{at:?}");
         let world = world(&fleet);
-        let all = losses(&world.catalog, Semantics::Documented.into(), at, Each::Node);
+        let all = losses(&world.catalog, at, Each::Node);
         let rows = all.map(|all| all.rows.len());
         assert_eq!(rows, Some(if at == At::Max { 2 } else { 0 }), "{at:?}");
     }

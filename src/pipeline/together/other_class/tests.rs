@@ -1,4 +1,3 @@
-use crate::api::Semantics;
 use crate::pipeline::testing::world;
 use crate::pipeline::{Depth, PlacementOptions, Planner, RemedyFound, together};
 use serde_json::{Value, json};
@@ -50,7 +49,7 @@ fn catalog() -> Vec<Value> {
 /// The remedies of an input.
 fn remedies(more: &[Value]) -> Vec<RemedyFound> {
     let world = world(&[&catalog()[..], more].concat());
-    let planner = Planner::new(&world.catalog, Semantics::Documented);
+    let planner = Planner::new(&world.catalog);
     let services: Vec<_> = world.catalog.services().collect();
     let mut planned = planner.plan_all(&services, Depth::Plan);
     let options = PlacementOptions::default();

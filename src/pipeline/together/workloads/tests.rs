@@ -1,5 +1,4 @@
 use super::*;
-use crate::api::Semantics;
 use crate::pipeline::testing::{node, world};
 use crate::workspace::World;
 use serde_json::{Value, json};
@@ -17,7 +16,7 @@ fn scaled(world: &World, at: At) -> Vec<(String, usize, Option<String>)> {
     let context = PodContext::of(&world.catalog);
     let running = RunningPods::new(world.catalog.others());
     let services = services(&world.catalog);
-    let planner = Planner::new(&world.catalog, Semantics::Documented);
+    let planner = Planner::new(&world.catalog);
     let (found, _) = read(&planner, &services, &context, &running, &BTreeSet::new(), at, &[]);
     found
         .into_iter()
@@ -232,7 +231,7 @@ fn class(provisioner: &str) -> Value {
 /// Why replicas of the only workload have no node, by index.
 fn pending(documents: &[Value]) -> Vec<(usize, String)> {
     let world = world(&[&[node("a", "l")], documents].concat());
-    let planner = crate::pipeline::Planner::new(&world.catalog, crate::api::Semantics::Documented);
+    let planner = crate::pipeline::Planner::new(&world.catalog);
     let options = super::super::PlacementOptions::default();
     let answer =
         super::super::together(&planner, &mut Vec::new(), &mut Vec::new(), options).unwrap();
@@ -323,7 +322,7 @@ fn a_rollout_has_the_template_of_the_workload_that_it_names() {
         let running = RunningPods::new(world.catalog.others());
         let services = services(&world.catalog);
         let none = BTreeSet::new();
-        let planner = Planner::new(&world.catalog, Semantics::Documented);
+        let planner = Planner::new(&world.catalog);
         let (found, unknown) = read(&planner, &services, &context, &running, &none, At::Min, &[]);
         let unknown = unknown.iter().map(|counted| (counted.object.to_string(), (0, 0)));
         found
@@ -491,7 +490,7 @@ fn pods_of_a_preset_are_not_counted() {
         let context = PodContext::of(&world.catalog);
         let running = RunningPods::new(world.catalog.others());
         let services = services(&world.catalog);
-        let planner = Planner::new(&world.catalog, Semantics::Documented);
+        let planner = Planner::new(&world.catalog);
         let (_, unknown) =
             read(&planner, &services, &context, &running, &BTreeSet::new(), At::Min, &[]);
         not_judged(&unknown).into_iter().map(|one| (one.what, one.message)).collect::<Vec<_>>()

@@ -312,7 +312,7 @@ impl Shown {
         Self {
             title: title(view),
             headline: headline(view),
-            semantics: view.semantics.to_string(),
+            semantics: view.readings.to_string(),
             base: printable(view.base),
             compared: format!("{} compared", plural(summary.services, "service")),
             gpus: bars(&summary.gpus),

@@ -160,7 +160,8 @@ fn scale_percent() -> &'static str {
 // The default of the settings is written into the service before it is judged.
 #[test]
 fn the_default_mode_of_the_settings_applies_without_an_annotation() {
-    let policy = operators::newest().policy(Api::KServe, Semantics::Controller).expect("a policy");
+    let policy =
+        operators::newest().policy_by(Api::KServe, Semantics::Controller).expect("a policy");
     let service = crate::operators::kserve::read::service(
         read(&format!("metadata: {{name: s}}\nspec: {}\n", predictor("scaleMetric: memory"))),
         policy,
