@@ -29,7 +29,7 @@ pub struct Options {
     pub within: Option<String>,
     /// Whether two definitions of an object of a kind and a name are worth a finding, because
     /// something reads it; by default of every object.
-    pub compared: Option<fn(&str, &str) -> bool>,
+    pub compared: Option<fn(&str, &str, &str) -> bool>,
 }
 
 /// Collects typed objects in the order of the input.
@@ -177,10 +177,9 @@ impl Builder {
             return;
         }
         let compares = !yields
-            && self
-                .options
-                .compared
-                .is_none_or(|compares| compares(&object.id.kind, &object.id.name));
+            && self.options.compared.is_none_or(|compares| {
+                compares(&object.api_version, &object.id.kind, &object.id.name)
+            });
         if compares && earlier.node != object.node {
             self.diagnostics.push(defined_twice(
                 earlier,

@@ -592,7 +592,12 @@ fn what_an_autoscaler_of_the_input_leaves_counts_alike() {
     };
     let texts = [text(0), text(3)];
     let files = [("a.yaml", texts[0].as_str()), ("b.yaml", texts[1].as_str())];
-    for (file, gpus) in [("a", 0), ("b", 6)] {
+    for (file, gpus, replicas) in [("a", 0, "0..100"), ("b", 6, "3..100")] {
+        let plan = ome_on(&format!("plan -f {{{file}.yaml}}"), &files);
+        assert!(plan.out.contains(replicas), "{file}: {}", plan.out);
+        let page = ome_on(&format!("explain a -f {{{file}.yaml}}"), &files);
+        let replicas = replicas.replace("..", " to ");
+        assert!(page.out.contains(&format!("{replicas} replicas")), "{file}: {}", page.out);
         let plan = ome_on(&format!("plan -f {{{file}.yaml}} -o json"), &files);
         let counted = plan.at("/totals/gpus/nvidia.com~1gpu").as_i64().unwrap_or(0);
         assert_eq!(counted, gpus, "{file}: {}", plan.out);

@@ -80,6 +80,8 @@ pub static GROUPS: &[Group] = &[
             "LocalModelNodeGroup",
             // Of v0.21.0.
             "KernelCache",
+            // Of ModelMesh.
+            "Predictor",
         ],
         ours: true,
     },
@@ -627,8 +629,11 @@ pub fn is_workload(kind: &str) -> bool {
 }
 
 /// Whether something reads an object, so that two definitions of it differ in their effect.
-pub fn is_compared(kind: &str, name: &str) -> bool {
-    is_rendered_kind(kind) || is_like_service(kind) || is_decisive(kind, name)
+pub fn is_compared(api_version: &str, kind: &str, name: &str) -> bool {
+    // Other operators have an `InferenceService` too.
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    let is_ours = || is_of_operator(group) || is_older(api_version, kind);
+    (is_rendered_kind(kind) || is_like_service(kind)) && is_ours() || is_decisive(kind, name)
 }
 
 /// Whether an object of this kind may touch the answer about a service; pods of workloads do if
@@ -727,6 +732,22 @@ mod tests {
             ("{\"kind\": \"Node\"}", &["Node"]),
         ] {
             assert_eq!(named(text).collect::<Vec<_>>(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn kinds_of_other_operators_are_not_compared() {
+        for (api_version, kind, expected) in [
+            ("serving.kserve.io/v1beta1", "InferenceService", true),
+            ("serving.kubeflow.org/v1beta1", "InferenceService", true),
+            ("ome.io/v1beta1", "ServingRuntime", true),
+            ("inference.llmkube.dev/v1alpha1", "InferenceService", false),
+            ("v1", "Node", true),
+            ("kueue.x-k8s.io/v1beta1", "ClusterQueue", true),
+            ("infrastructure.opendatahub.io/v1", "HardwareProfile", true),
+            ("apps/v1", "Deployment", false),
+        ] {
+            assert_eq!(is_compared(api_version, kind, "a"), expected, "{api_version} {kind}");
         }
     }
 

@@ -96,11 +96,17 @@ fn at_start(text: &str) -> Option<(usize, Style)> {
             .then_some((end, Style::Brace));
     }
     if let Some((inner, end)) = closed("<", ">") {
-        // `<none>` is shown by kubectl too, but no field of a manifest has it.
+        // `<none>` is shown by kubectl too, but no field of a manifest has it. A host may be one below
+        // a domain: `<*.your-domain>`.
+        let inner = inner.strip_prefix("*.").unwrap_or(inner);
         let is_text = inner
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ' | b'.'));
         let is_named = inner.starts_with(|c: char| c.is_ascii_alphabetic());
+        // Argo CD Vault Plugin: `<path:kv/data/chat#token | base64encode>`.
+        if inner.starts_with("path:") && !inner.contains('<') {
+            return Some((end, Style::Word));
+        }
         return (is_text && is_named && !inner.ends_with(' ')).then_some((end, Style::Word));
     }
     for (open, close) in [("%", "%"), ("@", "@"), ("__", "__")] {
@@ -242,7 +248,7 @@ fn within(text: &str) -> impl Iterator<Item = (Range<usize>, Style)> {
 /// Whether a text may hold a placeholder at all.
 pub(super) fn may_hold(text: &str) -> bool {
     // Those that are found fastest come first.
-    const SIGNS: [&str; 18] = [
+    const SIGNS: [&str; 19] = [
         "{",
         ": ...",
         "<",
@@ -250,6 +256,7 @@ pub(super) fn may_hold(text: &str) -> bool {
         "@",
         "__",
         "ENC[",
+        "ref+",
         "REPLACE",
         "CHANGE",
         "YOUR",
@@ -434,6 +441,10 @@ impl<'n> Walk<'_, 'n> {
         }
         if encrypted::is_value(text) {
             return self.add(node, ENCRYPTED);
+        }
+        // What vals reads from a store of secrets: `ref+op://vault/item/field`.
+        if text.starts_with("ref+") && text.contains("://") {
+            return self.add(node, text);
         }
         let is_of_object = matches!(self.path[..], ["metadata", "name" | "namespace"]);
         let names_object = is_of_object
@@ -659,6 +670,12 @@ mod tests {
             ),
             ("metadata: {name: service_name}", &[]),
             ("patch: {operation: INSERT_BEFORE}", &[]),
+            ("host: <*.your_domain>\nhosts: [<*>]", &["<*.your_domain>"]),
+            ("requests: {storage: AUTOMATIC_REPLACE}", &["AUTOMATIC_REPLACE"]),
+            (
+                "data: {a: \"ref+op://v/i\", b: \"<path:kv/a#b | base64encode>\", c: ref+x}",
+                &["ref+op://v/i", "<path:kv/a#b | base64encode>"],
+            ),
             ("spec: {serviceAccountName: KSA_NAME, storageClassName: fast}", &["KSA_NAME"]),
             (
                 "metadata: {name: my-operator.v$(VERSION)}\nvolumes: [{x: {claimName: c-$(X)}}]\nlabels: {version: 'v$(X)'}",

@@ -210,6 +210,8 @@ fn a_named_file_with_only_foreign_documents_is_an_error() {
             // Beneath a directory a text without the fields of an object is no manifest.
             vec![(info, "yaml-syntax")],
         ),
+        // Data of a program is deep, or large, and no manifest.
+        (&"[".repeat(5000), vec![(error, "depth-limit")], vec![(info, "not-kubernetes")]),
         (
             "apiVersion: ome.io/v1beta1\nkind: BaseModels\n",
             vec![(error, "unknown-kind")],

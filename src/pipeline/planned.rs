@@ -114,6 +114,13 @@ impl PlannedComponent {
         self.kept.as_ref().map(|kept| kept.most).or(self.max_replicas)
     }
 
+    /// The least and the greatest number of replicas that autoscalers of the input leave it, where there
+    /// are any that do not contradict each other.
+    pub fn scaled(&self) -> Option<(i64, i64)> {
+        let kept = self.kept.as_ref().filter(|kept| kept.contested.is_none())?;
+        Some((kept.least, kept.most))
+    }
+
     /// GPUs of one replica.
     pub fn gpus(&self) -> Count {
         self.gpus_by_resource

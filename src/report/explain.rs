@@ -5,6 +5,7 @@ use super::accelerator;
 use super::cell::{Cell, row};
 use super::judged::{Detail, listing, steps, verdict};
 use super::phrases::inline;
+use super::plan::replicas;
 use super::sheet::Sheet;
 use crate::api::Failure;
 use crate::decision::{AppliedConfig, Basis, Candidate, RuntimeDecision, Verdict};
@@ -184,11 +185,9 @@ fn part(planned: &Planned<'_>, component: &PlannedComponent, sources: &SourceMap
         format!(
             "{}, {}, {} {} per replica{}{}",
             component.mode.as_str(),
-            // A maximum that equals the minimum is no range.
-            match component.max_replicas.filter(|max| component.min_replicas != Count::from(*max)) {
-                Some(max) => format!("{} to {max} replicas", component.min_replicas),
-                None if component.min_replicas == Count::from(1) => "1 replica".to_owned(),
-                None => format!("{} replicas", component.min_replicas),
+            match &*replicas(component) {
+                "1" => "1 replica".to_owned(),
+                range => format!("{} replicas", range.replace("..", " to ")),
             },
             component.gpus(),
             if component.gpus() == Count::from(1) { "GPU" } else { "GPUs" },

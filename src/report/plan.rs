@@ -15,7 +15,7 @@ use crate::pipeline::{Costs, Planned, PlannedComponent, Unplanned};
 use crate::policy::Readings;
 use crate::quantity::{Count, ParamCount};
 use crate::source::SourceMap;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use std::collections::HashSet;
 use unicode_width::UnicodeWidthStr;
 
@@ -436,7 +436,8 @@ impl<'a> Plan<'a> {
         // Variants of one service have the same lines.
         let mut seen = HashSet::new();
         let each = shown.iter().flat_map(|planned| notices(planned));
-        each.filter(move |line| seen.insert(line.clone())).chain(differences)
+        let each = each.filter(move |line| seen.insert(line.clone()));
+        each.chain(of_model_mesh(shown)).chain(differences)
     }
 }
 
@@ -706,6 +707,10 @@ fn class(planned: &Planned<'_>, component: &PlannedComponent) -> Cell {
 }
 
 pub(super) fn replicas(component: &PlannedComponent) -> String {
+    // An autoscaler of the input has the last word, and the totals count what it leaves.
+    if let Some((least, most)) = component.scaled() {
+        return if least == most { least.to_string() } else { format!("{least}..{most}") };
+    }
     match component.max_replicas {
         Some(max) if component.min_replicas != Count::from(max) => {
             format!("{}..{max}", component.min_replicas)
@@ -737,16 +742,25 @@ pub(super) fn remarks(planned: &Planned<'_>, sources: &SourceMap) -> Vec<String>
         out.extend(error.help.as_ref().map(|help| format!("  help: {help}")));
     }
     out.extend(notices(planned));
+    out.extend(of_model_mesh(&[planned]));
     out
+}
+
+/// The services whose models ModelMesh places, in one line.
+fn of_model_mesh(shown: &[&Planned<'_>]) -> Option<String> {
+    let is_mesh =
+        |planned: &&&Planned<'_>| matches!(planned.unplanned, Some(Unplanned::ModelMesh(_)));
+    // Variants of one service have the same name.
+    let names: IndexSet<String> =
+        shown.iter().filter(is_mesh).map(|planned| named(planned)).collect();
+    let names = (!names.is_empty()).then(|| first_of(&names, 3))?;
+    Some(format!("{names}: ModelMesh places its models itself: not planned"))
 }
 
 /// Lines next to the table: what does not fit, and choices that the documents do not guarantee.
 fn notices(planned: &Planned<'_>) -> Vec<String> {
     let name = named(planned);
     let mut out = Vec::new();
-    if let Some(Unplanned::ModelMesh(_)) = planned.unplanned {
-        out.push(format!("{name}: ModelMesh places its models itself: not planned"));
-    }
     out.extend(planned.unread.iter().map(|message| format!("{name}: {message}")));
     for component in &planned.components {
         let lines = accelerator::missing(component);

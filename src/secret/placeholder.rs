@@ -22,7 +22,7 @@ pub fn asks_for_value(text: &str) -> bool {
 
 /// Words that stand for a value which an overlay or a hand sets, where no such word is valid.
 pub fn stands_for_value(text: &str) -> bool {
-    const WORDS: [&str; 10] = [
+    const WORDS: [&str; 11] = [
         "OVERLAY",
         "OVERRIDE",
         "OVERRIDDEN",
@@ -30,6 +30,7 @@ pub fn stands_for_value(text: &str) -> bool {
         "TODO",
         "FIXME",
         "TBD",
+        "REPLACE",
         "REPLACED",
         "PATCHED",
         "HERE",

@@ -162,12 +162,13 @@ impl<'a> Reading<'a> {
         self.may_hold =
             placeholders::may_hold(text) || placeholders::is_template_file(&self.source.name);
         self.has_patches = self.input.is_some() && text.contains("$patch");
-        let mut broken = false;
+        let (mut broken, mut limited) = (false, false);
         for (index, document) in parsed.into_iter().enumerate() {
             // Other findings, such as a duplicate key, leave a tree that can be read.
             broken |= document.diagnostics.iter().any(|finding| {
                 finding.code == Code::YamlSyntax && finding.severity == Severity::Error
             });
+            limited |= document.diagnostics.iter().any(|finding| is_limit(finding.code));
             let found = document.diagnostics;
             match document.value {
                 Some(node) if list_of(index).is_some() => {
@@ -210,7 +211,8 @@ impl<'a> Reading<'a> {
                 finding.help = Some("the file is a Helm template: render the chart first with `helm template`, and read its output with `-f -`".to_owned());
             }
         }
-        if broken && found_at.is_some() && !fragments::names_object(text) {
+        // Data of a program has as many values as it likes.
+        if (broken || limited) && found_at.is_some() && !fragments::names_object(text) {
             return self.no_manifest();
         }
         self.count(broken);
@@ -724,6 +726,11 @@ fn is_of_core(node: &Node) -> bool {
     ];
     node.get("metadata").is_some()
         && node.entries().all(|entry| FIELDS.contains(&entry.key.as_str()))
+}
+
+/// Whether a finding with this code means that a text is larger than what is read.
+fn is_limit(code: Code) -> bool {
+    matches!(code, Code::NodeLimit | Code::DepthLimit | Code::ExpansionLimit)
 }
 
 pub(super) fn unknown_kind(group: &kinds::Group, kind: &str) -> Diagnostic {
