@@ -43,6 +43,8 @@ pub(super) struct Schemas<'s> {
     pub(super) definitions: &'s schema::Definitions,
     /// What they refuse is in error.
     pub(super) judged: bool,
+    /// Of several definitions the nearest was not read: it may have fields that no release has.
+    pub(super) unread: bool,
     /// The MutatingWebhookConfiguration that changes objects of the kind before they are checked.
     pub(super) webhook: Option<&'s EcoString>,
 }
@@ -56,7 +58,7 @@ pub(super) fn typed(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Read> {
     let schema = schema::kind(&document.api_version, &document.kind);
-    let Schemas { definitions, judged, webhook } = definitions;
+    let Schemas { definitions, unread, judged, webhook } = definitions;
     let definition = definitions.of(&document.api_version, &document.kind);
     let is_model_serving = kthena::is_model_serving(&document.api_version, &document.kind);
     // Before the schema, which knows only the spelling of the CRD.
@@ -78,7 +80,12 @@ pub(super) fn typed(
     diagnostics.extend(retired.map(|serves| not_served(&document, serves)));
     // A version that is not served has another schema, whose findings would mislead.
     if let Some(schema) = schema.filter(|_| retired.is_none()) {
-        diagnostics.extend(checked(&mut document, schema, definition, given, sources));
+        let mut found = checked(&mut document, schema, definition, given, sources);
+        if unread {
+            let unknown = found.iter_mut().filter(|finding| finding.code == Code::UnknownField);
+            unknown.for_each(|finding| finding.severity = finding.severity.min(Severity::Warning));
+        }
+        diagnostics.append(&mut found);
         // A field that is null is not set, and readers below must not tell the two apart.
         schema.drop_nulls(&mut document.node);
     }

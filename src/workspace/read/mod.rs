@@ -388,10 +388,12 @@ impl Reading<'_> {
             || kinds::runs_pods(document.group(), &document.kind);
         let source = self.sources.get(document.source);
         let is_copy = source.copies(self.given.within.as_deref()).is_some();
+        let nearest = self.definitions.nearest(&document, source);
         let definitions = dispatch::Schemas {
+            unread: nearest.is_empty() && !self.definitions.is_empty(),
             judged: self.definitions.judge(&document, is_copy),
             webhook: self.webhooks.of_document(&document),
-            definitions: self.definitions.nearest(&document, source),
+            definitions: nearest,
         };
         let options = self.homes.get(&index).map(|namespace| self.given.in_namespace(namespace));
         let given = options.as_ref().unwrap_or(self.given);

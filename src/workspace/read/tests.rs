@@ -14,6 +14,11 @@ fn repository(files: &[(&str, &str)]) -> World {
 
 /// The same with `--in DIR`.
 fn repository_within(files: &[(&str, &str)], within: Option<&str>) -> World {
+    repository_with(files, within, false)
+}
+
+/// The same; `skims` reads one definition of a name only.
+fn repository_with(files: &[(&str, &str)], within: Option<&str>, skims: bool) -> World {
     let root = tempfile::tempdir().unwrap();
     for (name, text) in files {
         let path = root.path().join(name);
@@ -21,7 +26,7 @@ fn repository_within(files: &[(&str, &str)], within: Option<&str>) -> World {
         std::fs::write(path, text).unwrap();
     }
     let paths = [root.path().to_owned()];
-    let request = Request { paths: &paths, ..Request::default() };
+    let request = Request { paths: &paths, skims, ..Request::default() };
     let loaded = load(&request, &mut std::io::empty(), &Limits::default());
     let mut given = ReadOptions::new(Semantics::Documented);
     given.within = within.map(ToOwned::to_owned);
@@ -82,6 +87,34 @@ fn an_object_is_checked_by_the_nearest_definition() {
     // Bases, and what was built of them some time ago, are as near.
     let built = repository(&[("1/all.yaml", &a), ("1/crd/d.yaml", &b), ("1/s/t.yaml", thing)]);
     assert_eq!(codes(&built, Severity::Error), [""; 0]);
+}
+
+/// A plan reads one definition of a name: what another one may take is no error.
+#[test]
+fn a_definition_that_was_not_read_may_have_a_field() {
+    let crd = |spec: &str| {
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: inferenceservices.serving.kserve.io\nspec:\n  group: serving.kserve.io\n  names: {{kind: InferenceService, plural: inferenceservices}}\n  scope: Namespaced\n  versions:\n  - name: v1beta1\n    served: true\n    schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, {spec}}}}}}}}}\n"
+        )
+    };
+    let full =
+        crd("properties: {predictor: {type: object, x-kubernetes-preserve-unknown-fields: true}}");
+    let minimal = crd("x-kubernetes-preserve-unknown-fields: true");
+    let wrong = service("a", "").replace("spec: {", "spec: {nodeName: n, ");
+    let files = [
+        ("crd/full/i.yaml", full.as_str()),
+        ("crd/minimal/i.yaml", &minimal),
+        ("s/a.yaml", &wrong),
+    ];
+    let is_unknown = |world: &World, severity: Severity| {
+        codes(world, severity).iter().filter(|code| **code == "unknown-field").count()
+    };
+    let skimmed = repository_with(&files, None, true);
+    assert_eq!([Severity::Error, Severity::Warning].map(|of| is_unknown(&skimmed, of)), [0, 1]);
+    let whole = repository(&files);
+    assert_eq!([Severity::Error, Severity::Warning].map(|of| is_unknown(&whole, of)), [0, 0]);
+    let alone = repository_with(&[files[0], files[2]], None, true);
+    assert_eq!(is_unknown(&alone, Severity::Error), 1);
 }
 
 /// A fork, or a release from before the first one that is known: its CRD lies in the tree.
