@@ -328,6 +328,15 @@ impl Scheduler {
         ))
     }
 
+    /// The CSI driver that the node of a pod lacks for one of its volumes.
+    pub fn lacks_driver(&self, pod: PodId) -> Option<EcoString> {
+        let node = &self.nodes.machine(self.state(pod).node()?).name;
+        let compiled = self.compiled(pod);
+        let of_pod = self.belongings.get(&pod).into_iter().flat_map(|one| &one.volumes);
+        let claims = compiled.claims.iter().chain(of_pod).copied();
+        self.storage.lacks_driver(node, &compiled.pod.volumes, claims)
+    }
+
     /// Why the scheduler has not looked at a pod that waits: its claims are missing or being
     /// deleted.
     pub fn is_held(&self, pod: PodId) -> bool {

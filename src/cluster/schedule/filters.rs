@@ -61,7 +61,7 @@ impl Volumes<'_> {
                 self.belongings.get(&pod).map(|belongings| belongings.volumes.as_slice());
             let disks = template.pod.volumes.iter().filter_map(|volume| match volume {
                 PodVolume::Disk(disk) => Some(disk),
-                PodVolume::Claim(_) | PodVolume::Ephemeral(..) => None,
+                PodVolume::Claim(_) | PodVolume::Ephemeral(..) | PodVolume::Inline(_) => None,
             });
             InUse {
                 claims: [template.claims.as_slice(), belongings.unwrap_or_default()].concat(),

@@ -445,6 +445,8 @@ pub enum PodVolume {
     Ephemeral(EcoString, Arc<ClaimSpec>),
     /// A disk that it names itself.
     Disk(Disk),
+    /// A volume that this CSI driver makes for the pod alone (`csi` of the pod).
+    Inline(EcoString),
 }
 
 /// A disk that a pod names itself and that one pod of a node may write.

@@ -135,7 +135,7 @@ fn frees_volume(gone: &Compiled, pod: &Compiled) -> bool {
         volumes
             .filter_map(|volume| match volume {
                 PodVolume::Disk(disk) => Some(disk.clone()),
-                PodVolume::Claim(_) | PodVolume::Ephemeral(..) => None,
+                PodVolume::Claim(_) | PodVolume::Ephemeral(..) | PodVolume::Inline(_) => None,
             })
             .collect()
     };
@@ -147,7 +147,9 @@ fn frees_volume(gone: &Compiled, pod: &Compiled) -> bool {
 
 /// Whether a pod may have volumes that a driver attaches.
 fn attaches(pod: &Compiled) -> bool {
-    pod.pod.volumes.iter().any(|volume| !matches!(volume, PodVolume::Disk(_)))
+    let claimed =
+        |volume: &PodVolume| matches!(volume, PodVolume::Claim(_) | PodVolume::Ephemeral(..));
+    pod.pod.volumes.iter().any(claimed)
 }
 
 /// The inputs of the decision whether an event helps.

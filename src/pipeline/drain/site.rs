@@ -10,7 +10,7 @@ use crate::pipeline::built::gpus;
 use crate::pipeline::running::Creator;
 use crate::pipeline::together::loss::Today;
 use crate::pipeline::together::settled::{Ground, keeping};
-use crate::pipeline::together::{At, NodeUse, NotJudged, Pending, Stands, evicted};
+use crate::pipeline::together::{At, NodeUse, NotJudged, Pending, Stands, on_node};
 use crate::rollout::{DrainBudget, KeptPod, PodPhase, WorkloadId, World};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -95,7 +95,7 @@ fn not_judged(scheduler: &Scheduler, pod: PodId) -> Option<(EcoString, EcoString
     let template = scheduler.template_of(pod);
     let open = || scheduler.unjudged(scheduler.template_id(pod), true);
     let open = (template.scheduler != "volcano").then(open).flatten();
-    open.or_else(|| evicted::of_pod(scheduler, pod))
+    open.or_else(|| on_node::of_pod(scheduler, pod))
 }
 
 impl<'a> Site<'a> {

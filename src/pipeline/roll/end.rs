@@ -5,7 +5,7 @@ use super::stages::{Watched, node_of};
 use super::track::{Begins, Kind, Part, Placed, Track};
 use crate::cluster::schedule::PodId;
 use crate::pipeline::together::attached::{ClaimName, OneNode, claims};
-use crate::pipeline::together::{evicted, exclusive};
+use crate::pipeline::together::{exclusive, on_node};
 use crate::quantity::Rounding;
 use crate::rollout::{End, PodPhase, StageOf, Strategy, WorkloadId, World};
 use ecow::{EcoString, eco_format};
@@ -167,7 +167,7 @@ fn unsettled(world: &World, id: WorkloadId) -> Option<EcoString> {
         }),
         StageOf::Pods { .. } => None,
     };
-    evicted::of_pods(scheduler, world.pods_of(id)).or_else(groups)
+    on_node::of_pods(scheduler, world.pods_of(id)).or_else(groups)
 }
 
 /// Whether the template of a track is another one than that of the manifest before.

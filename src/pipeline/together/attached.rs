@@ -134,7 +134,7 @@ impl OneNode {
 pub(in crate::pipeline) fn claims(pod: &PodTemplate) -> impl Iterator<Item = ClaimName> + '_ {
     pod.volumes.iter().filter_map(|volume| match volume {
         PodVolume::Claim(name) => Some((pod.namespace.clone(), name.clone())),
-        PodVolume::Ephemeral(..) | PodVolume::Disk(_) => None,
+        PodVolume::Ephemeral(..) | PodVolume::Disk(_) | PodVolume::Inline(_) => None,
     })
 }
 

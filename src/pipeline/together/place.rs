@@ -2,9 +2,9 @@
 
 use super::attached;
 use super::claims::{self, Claim, Who};
-use super::evicted;
 use super::exclusive;
 use super::held::{self, by_class, by_resource, held_by_others};
+use super::on_node;
 use super::order::{self, Orders};
 use super::other_class::Scene;
 use super::reasons::Reasons;
@@ -98,9 +98,9 @@ pub(super) fn place<'a>(
     not_judged.extend(exclusive::found(&placed, &claims, &fleet));
     not_judged.extend(not_admitted(&scene, planned));
     let mut unjudged = unjudged(&placed, &claims, &renewed, &fleet, &mut not_judged);
-    let (evicted, of_evicted) = evicted::found(&placed);
-    not_judged.extend(evicted);
-    for (at, why) in of_evicted {
+    let (ended, of_ended) = on_node::found(&placed);
+    not_judged.extend(ended);
+    for (at, why) in of_ended {
         unjudged.entry(at).or_insert(why);
     }
     not_judged.extend(named_nodes::refused(&placed, running, &fleet));

@@ -73,6 +73,10 @@ pub struct Storage {
     pub(super) knows_volumes: bool,
     /// Most volumes of a driver on a node.
     pub(super) limits: HashMap<(EcoString, EcoString), usize>,
+    /// The CSI drivers that have registered on a node, by node.
+    pub(super) registered: BTreeMap<EcoString, BTreeSet<EcoString>>,
+    /// CSI drivers that have an object.
+    pub(super) csi_drivers: BTreeSet<EcoString>,
     /// Drivers that publish their free space.
     pub(super) publishing: BTreeSet<EcoString>,
     pub(super) capacities: Vec<Capacity>,
@@ -135,7 +139,9 @@ impl Storage {
             "PersistentVolumeClaim" => self.set_claim(&name, object),
             "CSINode" => {
                 let drivers = object.get("spec").map(|spec| items(spec, "drivers"));
+                let registered = self.registered.entry(name.clone()).or_default();
                 for driver in drivers.unwrap_or_default() {
+                    registered.insert(text(driver.get("name")));
                     let most = driver.at(&["allocatable", "count"]).and_then(Node::as_int);
                     if let Some(most) = most.and_then(|most| usize::try_from(most).ok()) {
                         self.limits.insert((name.clone(), text(driver.get("name"))), most);
@@ -145,8 +151,9 @@ impl Storage {
             "CSIDriver" => {
                 let publishes = object.at(&["spec", "storageCapacity"]).and_then(Node::as_bool);
                 if publishes == Some(true) {
-                    self.publishing.insert(name);
+                    self.publishing.insert(name.clone());
                 }
+                self.csi_drivers.insert(name);
             }
             "CSIStorageCapacity" => self.capacities.push(Capacity::read(object)),
             "VolumeAttachment" => {

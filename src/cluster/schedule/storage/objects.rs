@@ -112,7 +112,9 @@ pub(in crate::cluster::schedule) fn volumes_of(
                 Some(PodVolume::Ephemeral(text(volume.get("name")), Arc::new(spec)))
             };
             let pod_volume = claim.map(PodVolume::Claim).or_else(ephemeral);
-            pod_volume.or_else(|| Disk::read(volume).map(PodVolume::Disk))
+            let disk = || Disk::read(volume).map(PodVolume::Disk);
+            let inline = || optional(volume.at(&["csi", "driver"])).map(PodVolume::Inline);
+            pod_volume.or_else(disk).or_else(inline)
         })
         .collect()
 }

@@ -84,7 +84,7 @@ fn in_order(volumes: &[PodVolume], claims: &[ClaimId]) -> Vec<ClaimId> {
     let of = volumes.iter().filter_map(|volume| match volume {
         PodVolume::Claim(_) => named.next(),
         PodVolume::Ephemeral(..) => ephemeral.next(),
-        PodVolume::Disk(_) => None,
+        PodVolume::Disk(_) | PodVolume::Inline(_) => None,
     });
     of.copied().collect()
 }
@@ -238,7 +238,7 @@ impl Storage {
                     (name, at_once(&claim.spec).filter(|_| claim.exists && is_new)?)
                 }
                 PodVolume::Ephemeral(name, spec) => (name, at_once(spec)?),
-                PodVolume::Disk(_) => return None,
+                PodVolume::Disk(_) | PodVolume::Inline(_) => return None,
             };
             Some(eco_format!(
                 "StorageClass `{class}` makes the volume of `{name}` at once (`volumeBindingMode: Immediate`), in \
@@ -256,7 +256,7 @@ impl Storage {
         // A controller of the input makes some claims itself.
         let named = volumes.iter().find_map(|volume| match volume {
             PodVolume::Claim(name) => Some(name).filter(|name| !self.is_made(namespace, name)),
-            PodVolume::Ephemeral(..) | PodVolume::Disk(_) => None,
+            PodVolume::Ephemeral(..) | PodVolume::Disk(_) | PodVolume::Inline(_) => None,
         });
         if let Some(name) = named.filter(|_| !self.knows_claims) {
             return Some(eco_format!(
@@ -281,7 +281,7 @@ impl Storage {
                 let why = self.unread_class(spec)?;
                 Some(eco_format!("{why}; the claim of the volume `{name}` waits for it"))
             }
-            PodVolume::Disk(_) => None,
+            PodVolume::Disk(_) | PodVolume::Inline(_) => None,
         })
     }
 

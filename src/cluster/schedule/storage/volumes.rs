@@ -6,8 +6,7 @@ use super::objects::Volume;
 use crate::cluster::Machine;
 use crate::cluster::schedule::ids::{NodeId, PodId};
 use crate::cluster::schedule::nodes::Nodes;
-use crate::cluster::schedule::pod::ClaimSpec;
-use crate::cluster::schedule::pod::{NodeTerm, ZONE};
+use crate::cluster::schedule::pod::{ClaimSpec, NodeTerm, PodVolume, ZONE};
 use crate::quantity::{Requirement, Selector, SelectorOperator};
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeSet;
@@ -259,6 +258,34 @@ impl Storage {
         }
         let class = self.class_of(&pvc.spec).filter(|class| class.provisions())?;
         Some((class.provisioner.clone(), eco_format!("{}/{}", pvc.namespace, pvc.name)))
+    }
+
+    /// The CSI driver of these volumes that a node lacks, by its CSINode: the volume is neither attached
+    /// nor mounted there. The scheduler does not look at it (`CSILimits.Filter`), unless the feature
+    /// VolumeLimitScaling is on and the CSIDriver asks for it (`preventPodSchedulingIfMissing`), which
+    /// are both off by default in 1.35.
+    pub(in crate::cluster::schedule) fn lacks_driver(
+        &self,
+        node: &EcoString,
+        volumes: &[PodVolume],
+        claims: impl Iterator<Item = ClaimId>,
+    ) -> Option<EcoString> {
+        let registered = self.registered.get(node)?;
+        let inline = volumes.iter().filter_map(|volume| match volume {
+            PodVolume::Inline(driver) => Some(driver.clone()),
+            PodVolume::Claim(_) | PodVolume::Ephemeral(..) | PodVolume::Disk(_) => None,
+        });
+        let of_claim = |claim: ClaimId| {
+            let (driver, _) = self.driver_of(claim)?;
+            let volume = self.claims[claim].volume.as_ref();
+            let volume = volume.and_then(|name| self.volumes.get(name));
+            // A provisioner makes volumes of any kind; only a driver has to be on the node.
+            let is_driver = volume.is_some_and(|volume| !volume.is_made)
+                || self.csi_drivers.contains(&driver)
+                || self.registered.values().any(|drivers| drivers.contains(&driver));
+            is_driver.then_some(driver)
+        };
+        inline.chain(claims.filter_map(of_claim)).find(|driver| !registered.contains(driver))
     }
 
     /// The pods that are named as users of a claim.
