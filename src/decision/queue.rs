@@ -52,7 +52,6 @@ pub struct QueueDecision {
     /// `admitted` and `waiting` count pods: the component has several Deployments, whose pods Kueue
     /// admits one by one.
     pub of_pods: bool,
-    /// True when a Kueue object was loaded, and a ClusterQueue where a LocalQueue names one;
-    /// otherwise the result is unknown.
-    pub is_evaluated: bool,
+    /// The object that was not read, so that the result is unknown: ``LocalQueue `ml/q` ``.
+    pub unread: Option<EcoString>,
 }

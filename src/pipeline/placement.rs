@@ -17,6 +17,8 @@ pub struct Placement {
     pub nodes: Vec<(EcoString, usize)>,
     /// Why it is not judged where the pods go.
     pub unjudged: Option<EcoString>,
+    /// Why it is not judged whether the pods start on their nodes.
+    pub open: Option<EcoString>,
     /// Replicas that fit, more than those that are wanted included.
     pub replicas: usize,
     /// How many more replicas would fit.
@@ -30,6 +32,11 @@ pub struct Placement {
 }
 
 impl Placement {
+    /// What is not judged of the pods.
+    pub fn not_judged(&self) -> Option<&EcoString> {
+        self.unjudged.as_ref().or(self.open.as_ref())
+    }
+
     /// Pods without a node.
     pub fn pending(&self) -> usize {
         self.wanted - self.placed

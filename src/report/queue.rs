@@ -29,12 +29,14 @@ pub(super) fn json(decision: &QueueDecision) -> Value {
 fn head(decision: &QueueDecision) -> String {
     let cluster =
         decision.cluster_queue.as_ref().map_or(String::new(), |cluster| format!(" ({cluster})"));
+    // Without the queue's objects any answer about a flavor would be a guess.
+    if let Some(object) = &decision.unread {
+        return format!(
+            "queue {}{cluster}: flavor unknown, {object} was not read",
+            decision.queue.value
+        );
+    }
     let answer = match (&decision.flavor, &decision.obstacle) {
-        // Without the queue's objects any answer about a flavor would be a guess.
-        _ if !decision.is_evaluated && decision.cluster_queue.is_some() => {
-            "flavor unknown, the ClusterQueue was not read".to_owned()
-        }
-        _ if !decision.is_evaluated => "flavor unknown, no Kueue object was read".to_owned(),
         (Some(flavor), _) => {
             let workers = decision
                 .worker_flavor

@@ -10,6 +10,7 @@ use crate::api::{ModelServing, RolloutType, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
 use crate::operators::servings::ServingRules;
 use crate::operators::servings::objects::pod_group;
+use crate::pipeline::Placement;
 use crate::pipeline::serving::PlannedServing;
 use crate::source::SourceMap;
 use serde_json::{Map, Value, json};
@@ -275,7 +276,12 @@ fn answer(planned: &PlannedServing<'_>) -> String {
         (None, None) => String::new(),
         (None, Some((fit, all))) => {
             // Groups are gangs: a part of them is no success.
-            let sign = if fit == all { "✓" } else { "✗" };
+            let open = planned.placement.as_ref().and_then(Placement::not_judged);
+            let sign = match fit == all {
+                true if open.is_some() => "!",
+                true => "✓",
+                false => "✗",
+            };
             format!(" · {sign} {fit} of {all} groups fit the nodes")
         }
     };

@@ -230,7 +230,7 @@ pub(super) fn of_component(placement: &Placement) -> Value {
         "pending": placement.pending(),
         "nodes": placement.nodes.iter().map(|(node, pods)| json!({ "node": node.as_str(), "pods": pods })).collect::<Vec<_>>(),
     });
-    if let Some(why) = &placement.unjudged {
+    if let Some(why) = placement.not_judged() {
         out["notJudged"] = why.as_str().into();
     }
     if let Some(waiting) = &placement.waiting {
@@ -561,6 +561,8 @@ pub(super) fn cell(component: &PlannedComponent) -> Option<Cell> {
     Some(match component.fits() {
         // What could not be judged has neither sign.
         None => "?".into(),
+        // They have a node, and may not start there.
+        Some(true) if placement.open.is_some() => Cell::warn(placed),
         Some(true) => Cell::good(placed),
         Some(false) => Cell::bad(placed),
     })

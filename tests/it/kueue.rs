@@ -251,10 +251,15 @@ fn a_resource_not_covered_by_the_queue_prevents_admission() {
 fn a_queue_that_admits_nothing_reports_the_reason() {
     let flavors = || json!([gpus("h100", 8, &json!({}))]);
     for (objects, expected) in [
-        (vec![flavor("h100", &product("H100"))], "namespace default has no LocalQueue `q`"),
+        (
+            vec![
+                json!({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "LocalQueue", "metadata": {"name": "p", "namespace": "default"}, "spec": {"clusterQueue": "all"}}),
+            ],
+            "namespace default has no LocalQueue `q`",
+        ),
         (
             vec![local_queue(), cluster_queue("other", &json!({}), &flavors())],
-            "ClusterQueue `all` of LocalQueue `q` is not loaded",
+            "ClusterQueue `all` of LocalQueue `q` is not in the input",
         ),
         (
             vec![local_queue(), cluster_queue("all", &json!({"stopPolicy": "Hold"}), &flavors())],
@@ -262,7 +267,7 @@ fn a_queue_that_admits_nothing_reports_the_reason() {
         ),
         (
             vec![local_queue(), cluster_queue("all", &json!({}), &flavors())],
-            "ClusterQueue `all` is inactive: ResourceFlavor `h100` is not loaded",
+            "ClusterQueue `all` is inactive: ResourceFlavor `h100` is not in the input",
         ),
         (
             vec![
@@ -294,7 +299,10 @@ fn a_queue_that_admits_nothing_reports_the_reason() {
     }
     // A team's directory has no ClusterQueue at all.
     let decision = ask(&[local_queue()], &[(pod(1, &json!({})), 1)], 1);
-    assert_eq!((decision.is_evaluated, decision.obstacle.as_deref()), (false, None));
+    assert_eq!(
+        (decision.unread.as_deref(), decision.obstacle.as_deref()),
+        (Some("ClusterQueue `all`"), None)
+    );
     assert_eq!(decision.cluster_queue.as_deref(), Some("all"));
     let mut closed = cluster_queue("all", &json!({}), &flavors());
     closed["spec"].as_object_mut().unwrap().remove("namespaceSelector");
@@ -307,7 +315,8 @@ fn a_queue_that_admits_nothing_reports_the_reason() {
         decision.obstacle.as_deref(),
         Some("ClusterQueue `all` has no namespaceSelector and takes pods of no namespace")
     );
-    assert!(!ask(&[], &[(pod(1, &json!({})), 1)], 1).is_evaluated);
+    let unread = |objects: &[Value]| ask(objects, &[(pod(1, &json!({})), 1)], 1).unread;
+    assert_eq!(unread(&[]).as_deref(), Some("LocalQueue `default/q`"));
 }
 
 fn options(prefer: Option<Prefer>, split: bool, selected: &dyn Fn(&Object) -> bool) -> Options<'_> {

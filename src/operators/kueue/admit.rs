@@ -11,7 +11,7 @@
 
 use super::cohort::{Amount, Tree};
 use super::cohort::{Ledger, milli};
-use crate::api::{ClusterQueue, Field, FlavorQuotas, LocalQueue, ResourceGroup};
+use crate::api::{ClusterQueue, Field, FlavorQuotas, LocalQueue, ResourceGroup, was_in_cluster};
 use crate::catalog::Catalog;
 use crate::cluster::{Milli, Shape, selects_namespace};
 use crate::decision::{Admitted, FlavorRejection, QueueDecision};
@@ -73,25 +73,9 @@ pub fn admit(
         admitted: Vec::new(),
         waiting: 0,
         of_pods: false,
-        is_evaluated: catalog.flavors().len()
-            + catalog.cluster_queues().len()
-            + catalog.local_queues().len()
-            > 0,
+        unread: None,
     };
-    // Without any Kueue object no error is reported: the files of one team seldom have one.
-    if !decision.is_evaluated {
-        return decision;
-    }
     let found = door(catalog, namespace, &decision.queue.value);
-    // ClusterQueues belong to the cluster's administrators: a team's directory has none.
-    if let Ok(local) = found
-        && let Some(name) = &local.cluster_queue
-        && catalog.cluster_queues().len() == 0
-    {
-        decision.is_evaluated = false;
-        decision.cluster_queue = Some(name.value.clone());
-        return decision;
-    }
     let found =
         found.and_then(|local| open(catalog, namespace, local, &mut decision.cluster_queue));
     match found {
@@ -101,20 +85,52 @@ pub fn admit(
             let used = assign(&context, pods, replicas, &mut decision);
             ledger.0.extend(used);
         }
-        Err(obstacle) => decision.obstacle = Some(obstacle),
+        Err(Closed::Obstacle(obstacle)) => decision.obstacle = Some(obstacle),
+        Err(Closed::Unread(object)) => decision.unread = Some(object),
     }
     decision
 }
 
-fn door<'a>(catalog: &'a Catalog, namespace: &str, name: &str) -> Result<&'a LocalQueue, String> {
-    catalog.local_queue(namespace, name).ok_or_else(|| {
-        let local_queues = catalog.local_queues().filter(|queue| {
-            queue.object.id.scope.namespace().is_some_and(|scope| scope == namespace)
-        });
-        let near = nearest(name, local_queues.map(|queue| queue.name().as_str()))
-            .map_or(String::new(), |near| format!("; there is `{near}`"));
-        format!("namespace {namespace} has no LocalQueue `{name}`{near}")
-    })
+/// Why a queue takes no pods, or that it is not known whether it does.
+#[derive(Debug)]
+enum Closed {
+    Obstacle(String),
+    /// This object was not read. Of a kind that is in the input, all objects are expected there; what
+    /// belongs to others, such as the queues of the administrators of a cluster, a team's directory lacks.
+    Unread(EcoString),
+}
+
+impl From<String> for Closed {
+    fn from(obstacle: String) -> Self {
+        Self::Obstacle(obstacle)
+    }
+}
+
+/// The object that was not read without which it is not known whether a queue takes pods.
+pub(crate) fn unread(catalog: &Catalog, namespace: &str, queue: &str) -> Option<EcoString> {
+    let found = door(catalog, namespace, queue);
+    match found.and_then(|local| open(catalog, namespace, local, &mut None)) {
+        Err(Closed::Unread(object)) => Some(object),
+        Ok(_) | Err(Closed::Obstacle(_)) => None,
+    }
+}
+
+fn door<'a>(catalog: &'a Catalog, namespace: &str, name: &str) -> Result<&'a LocalQueue, Closed> {
+    if let Some(local) = catalog.local_queue(namespace, name) {
+        return Ok(local);
+    }
+    let is_of = |queue: &&LocalQueue| {
+        queue.object.id.scope.namespace().is_some_and(|scope| scope == namespace)
+    };
+    let mut all = catalog.local_queues();
+    // A dump has those of all namespaces, manifests of another namespace say nothing of this one.
+    if !all.any(|queue| is_of(&queue) || was_in_cluster(&queue.object.node)) {
+        return Err(Closed::Unread(eco_format!("LocalQueue `{namespace}/{name}`")));
+    }
+    let of_namespace = catalog.local_queues().filter(is_of);
+    let near = nearest(name, of_namespace.map(|queue| queue.name().as_str()))
+        .map_or(String::new(), |near| format!("; there is `{near}`"));
+    Err(format!("namespace {namespace} has no LocalQueue `{name}`{near}").into())
 }
 
 /// The ClusterQueue behind a LocalQueue, when it takes pods of the namespace.
@@ -123,7 +139,7 @@ fn open<'a>(
     namespace: &str,
     local: &LocalQueue,
     named: &mut Option<EcoString>,
-) -> Result<&'a ClusterQueue, String> {
+) -> Result<&'a ClusterQueue, Closed> {
     let name = local
         .cluster_queue
         .as_ref()
@@ -133,18 +149,22 @@ fn open<'a>(
     named.clone_from(&Some(name.clone()));
     // A queue that was not loaded is no queue to show: the obstacle has its name.
     let Some(cluster) = catalog.cluster_queue(name) else {
+        if catalog.cluster_queues().len() == 0 {
+            return Err(Closed::Unread(eco_format!("ClusterQueue `{name}`")));
+        }
         *named = None;
         return Err(format!(
-            "ClusterQueue `{name}` of LocalQueue `{}` is not loaded",
+            "ClusterQueue `{name}` of LocalQueue `{}` is not in the input",
             local.name()
-        ));
+        )
+        .into());
     };
     for (kind, name, stopped) in [
         ("LocalQueue", local.name(), &local.stopped),
         ("ClusterQueue", cluster.name(), &cluster.stopped),
     ] {
         if let Some(policy) = stopped {
-            return Err(format!("{kind} `{name}` is stopped: stopPolicy {}", policy.value));
+            return Err(format!("{kind} `{name}` is stopped: stopPolicy {}", policy.value).into());
         }
     }
     // No selector selects nothing and an empty one everything, as `LabelSelectorAsSelector` of the
@@ -152,22 +172,28 @@ fn open<'a>(
     let Some(selector) = &cluster.namespace_selector else {
         return Err(format!(
             "ClusterQueue `{name}` has no namespaceSelector and takes pods of no namespace"
-        ));
+        )
+        .into());
     };
     if is_open_to(catalog, selector, namespace) == Some(false) {
         return Err(format!(
             "the namespaceSelector of ClusterQueue `{name}` does not select namespace {namespace}"
-        ));
+        )
+        .into());
     }
     // One missing flavor makes the whole queue inactive, not only its resource group
     // (`inactiveReason` in the cache of Kueue).
     if let Some(missing) =
         cluster.flavors().find(|quotas| catalog.flavor(&quotas.flavor.value).is_none())
     {
+        let missing = &missing.flavor.value;
+        if catalog.flavors().len() == 0 {
+            return Err(Closed::Unread(eco_format!("ResourceFlavor `{missing}`")));
+        }
         return Err(format!(
-            "ClusterQueue `{name}` is inactive: ResourceFlavor `{}` is not loaded",
-            missing.flavor.value
-        ));
+            "ClusterQueue `{name}` is inactive: ResourceFlavor `{missing}` is not in the input"
+        )
+        .into());
     }
     Ok(cluster)
 }

@@ -26,13 +26,9 @@ pub(crate) fn findings(
             .label(cluster, "the queue")
             .object(service.object.id.to_string())
     };
-    if !decision.is_evaluated {
-        let what = decision
-            .cluster_queue
-            .as_ref()
-            .map_or("no Kueue object".to_owned(), |name| format!("no ClusterQueue `{name}`"));
+    if let Some(what) = &decision.unread {
         let message = format!(
-            "the pods of {component} name the queue `{queue}`, and {what} was read: their flavor is not known"
+            "the pods of {component} name the queue `{queue}`, and no {what} was read: their flavor is not known"
         );
         return vec![
             about(Code::KueueNotChecked, message)
@@ -43,7 +39,9 @@ pub(crate) fn findings(
     if let Some(obstacle) = &decision.obstacle {
         let message = format!("queue `{queue}` admits no pods of {component}: {obstacle}");
         found.push(
-            about(Code::NoKueueFlavor, message).help("correct the queue, or name another one"),
+            about(Code::NoKueueFlavor, message).help(
+                "correct the queue, name another one, or add what is missing with `-f` if the cluster has it",
+            ),
         );
     } else if decision.flavor.is_none() && !decision.rejected.is_empty() {
         let reasons: Vec<String> = decision

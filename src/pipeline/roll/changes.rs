@@ -116,6 +116,13 @@ pub struct Changes<'a> {
 }
 
 impl<'a> Changes<'a> {
+    /// Whether it has a workload without an operator that the state before does not have, as far as it
+    /// tells.
+    pub fn may_create(&self) -> bool {
+        let mut all = self.workloads.iter();
+        all.any(|change| !matches!(change.before, Before::Applied(Some(_))))
+    }
+
     /// The changes from one state to another, or from the running pods. Deleted objects come last.
     pub fn between(before: Option<&State<'a>>, after: &State<'a>) -> Self {
         let name = |views: &'a Views| {

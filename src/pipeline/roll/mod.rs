@@ -38,9 +38,9 @@ pub use plain::is_simulated;
 
 use super::running::{RunningPod, RunningPods};
 use super::together::attached::OneNode;
-use super::together::options;
 use super::together::settled::{Ground as Cluster, Size, Workloads};
 use super::together::workloads::id_of;
+use super::together::{OpenComponents, options};
 use crate::api::{Api, ComponentKind, Failure};
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -167,6 +167,24 @@ impl ServiceRollout {
         match self.api {
             Api::Cluster if kind != "-" => format!("{kind}/{}/{}", self.namespace, self.name),
             _ => format!("{}/{}", self.namespace, self.name),
+        }
+    }
+}
+
+/// Takes the ends back that are not known: the simulation completes, and whether the new pods of a
+/// component start is not judged.
+pub fn leave_open(rolled: &mut [ServiceRollout], open: &OpenComponents) {
+    for service in rolled {
+        let name = EcoString::from(service.full_name());
+        let ends = service.components.iter_mut();
+        for component in ends.filter(|one| matches!(one.end, RollEnd::Complete | RollEnd::Depends))
+        {
+            let of = |part| open.get(&(name.clone(), part));
+            let why = of(Some(component.component)).or_else(|| of(None)).cloned();
+            if let Some(message) = why {
+                component.end = RollEnd::NotJudged;
+                component.stuck = Some(Stuck { pod: component.name.clone(), message });
+            }
         }
     }
 }

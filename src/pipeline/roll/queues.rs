@@ -147,7 +147,7 @@ fn ask(
             let templates = templates.into_iter().map(|(template, _)| template);
             Ok(templates.zip(admitted.sets.iter().cloned()).collect())
         }
-        None if decision.is_evaluated => Err(message(&decision)),
+        None if decision.unread.is_none() => Err(message(&decision)),
         None => Ok(Vec::new()),
     }
 }

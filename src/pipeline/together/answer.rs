@@ -9,7 +9,7 @@ use super::remedies::RemedyFound;
 use crate::api::Api;
 use crate::cluster::fleet::{Verdict, Workload};
 use crate::quantity::Dollars;
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A replica with pods that have no node.
@@ -44,7 +44,18 @@ pub struct NotJudged {
     pub message: EcoString,
 }
 
+/// Why components are not judged, by service and component, or by workload without an operator.
+pub type OpenComponents = BTreeMap<(EcoString, Option<&'static str>), EcoString>;
+
+/// What is not judged, and the workloads by their places whose pods these are, each with the reason.
+pub(super) type Open = (Vec<NotJudged>, BTreeMap<usize, EcoString>);
+
 impl NotJudged {
+    /// What it is, and why.
+    pub(super) fn sentence(&self) -> EcoString {
+        eco_format!("{}: {}", self.what, self.message)
+    }
+
     /// Of pods that were counted by what and why.
     pub(in crate::pipeline) fn of_sums(
         sums: BTreeMap<(EcoString, EcoString), usize>,
@@ -117,6 +128,8 @@ pub struct Together {
     pub pending: Vec<Pending>,
     /// What is not judged; with any of it, the verdict is unknown unless pods do not fit.
     pub not_judged: Vec<NotJudged>,
+    /// The components whose new pods are not judged, and why; `None` for the groups of a ModelServing.
+    pub open: OpenComponents,
     /// Services and ModelServings in error, whose pods are not placed.
     pub in_error: usize,
     /// Services with pods that have no node or quota when everything is applied in another order.

@@ -4,7 +4,8 @@
 //! What was open in the state before is no news of the change. No ✓ stands where something is open.
 
 use super::{
-    AssumedToleration, At, NotJudged, PlacementOptions, SettledWorkload, Together, together_after,
+    AssumedToleration, At, NotJudged, OpenComponents, PlacementOptions, SettledWorkload, Together,
+    together_after,
 };
 use crate::api::Views;
 use crate::pipeline::plan::Planner;
@@ -22,6 +23,8 @@ pub struct Doubts {
     pub incomplete: bool,
     /// What is not judged.
     pub not_judged: Vec<NotJudged>,
+    /// The components whose new pods are among these.
+    pub open: OpenComponents,
     /// Tolerations of pods that nothing in the input shows.
     pub assumed: Vec<AssumedToleration>,
     /// Workloads of which pods are created whose server will not start, and why.
@@ -51,6 +54,7 @@ impl Doubts {
         Self {
             incomplete: false,
             not_judged: not_judged.cloned().collect(),
+            open: OpenComponents::new(),
             assumed: assumed.cloned().collect(),
             stopped: Vec::new(),
         }
@@ -66,6 +70,9 @@ impl Doubts {
         let Some(placed) = placed else { return Self::default() };
         let mut doubts = Self::new(&placed, earlier, At::Min);
         doubts.stopped = stopped(now, &changed(rolled));
+        if !doubts.not_judged.is_empty() {
+            doubts.open = placed.open;
+        }
         doubts
     }
 

@@ -5,6 +5,7 @@
 //! namespace that was read from a cluster.
 
 use super::NotJudged;
+use super::answer::Open;
 use super::claims::{Claim, Who};
 use super::workloads::{ServiceNames, counted_objects, id_of, shown};
 use crate::api::Object;
@@ -27,7 +28,7 @@ pub(super) fn found(
     services: &ServiceNames,
     claims: &[Claim],
     fleet: &Fleet,
-) -> Vec<NotJudged> {
+) -> Open {
     let (catalog, existing) = (planner.catalog(), planner.existing());
     let mut missing = Missing::new();
     let mut add = |namespace: &EcoString, one: Named, by: EcoString| {
@@ -37,8 +38,8 @@ pub(super) fn found(
     };
     let mut plain: BTreeSet<&EcoString> = BTreeSet::new();
     // What has no pods needs nothing.
-    let claims = claims.iter().zip(&fleet.workloads);
-    for (claim, _) in claims.filter(|(_, workload)| !workload.replicas.is_empty()) {
+    let pairs = claims.iter().zip(&fleet.workloads);
+    for (claim, _) in pairs.filter(|(_, workload)| !workload.replicas.is_empty()) {
         match claim.who {
             Who::Component(at, _) => {
                 let service = &planned[at].service;
@@ -68,7 +69,26 @@ pub(super) fn found(
         }
     }
     retain_missing(catalog, &mut missing);
-    missing.iter().map(line).collect()
+    let mut workloads = BTreeMap::new();
+    let lines = missing.iter().map(|one| {
+        let line = line(one);
+        let names_it = |claim: &Claim| one.1.iter().any(|by| is_of(claim, by));
+        let of_line = claims.iter().enumerate().filter(|(_, claim)| names_it(claim));
+        for (at, _) in of_line {
+            workloads.entry(at).or_insert_with(|| line.sentence());
+        }
+        line
+    });
+    (lines.collect(), workloads)
+}
+
+/// Whether a claim is of what names an object: `Kind namespace/name`.
+fn is_of(claim: &Claim, by: &EcoString) -> bool {
+    let Some((kind, name)) = by.split_once(' ') else { return false };
+    match claim.who {
+        Who::Workload(_) => claim.service == eco_format!("{kind}/{name}"),
+        Who::Component(..) | Who::Serving(_) => claim.service == name,
+    }
 }
 
 /// What a cluster has is as it is there: that it waits is seen at its pods.

@@ -39,13 +39,15 @@ mod tests;
 mod unevaluated;
 mod units;
 mod volcano_job;
+pub(in crate::pipeline) mod volcano_queue;
 mod workload_kinds;
 pub(crate) mod workloads;
 
 pub use super::autoscalers::At;
 pub use super::placement::{Filtered, Look, Placement, Waiting};
 pub use answer::{
-    MoreNodes, NotJudged, OtherWorkloads, Pending, PodCounts, SettledWorkload, Together, Victim,
+    MoreNodes, NotJudged, OpenComponents, OtherWorkloads, Pending, PodCounts, SettledWorkload,
+    Together, Victim,
 };
 pub use assumed::AssumedToleration;
 pub use doubts::{Doubts, settle, stopped};

@@ -7,6 +7,7 @@
 //! pods are not judged.
 
 use super::NotJudged;
+use super::answer::Open;
 use crate::cluster::fleet::Placed;
 use crate::cluster::schedule::{PodId, PodState, Scheduler};
 use ecow::{EcoString, eco_format};
@@ -82,14 +83,18 @@ pub(in crate::pipeline) fn of_pods(
     all.next().map(|(cause, node)| cause.sentence(node))
 }
 
-/// What keeps placed pods from running on their nodes, and the workloads of these pods, each with the
-/// reason.
-pub(super) fn found(placed: &Placed) -> (Vec<NotJudged>, BTreeMap<usize, EcoString>) {
-    let mut workloads = BTreeMap::new();
+/// What keeps placed pods from running on their nodes, with the workloads of the pods that do not stay;
+/// and those whose pods keep their nodes and do not start, each with the reason.
+pub(super) fn found(placed: &Placed) -> (Open, BTreeMap<usize, EcoString>) {
+    let (mut ends, mut waits) = (BTreeMap::new(), BTreeMap::new());
     let mut by_cause: BTreeMap<Cause, (BTreeSet<EcoString>, usize)> = BTreeMap::new();
     for ([workload, ..], slot) in placed.all() {
         let found = slot.pod.and_then(|pod| cause(&placed.scheduler, pod, slot.kept));
         let Some((cause, node)) = found else { continue };
+        let workloads = match cause {
+            Cause::Taint(..) => &mut ends,
+            Cause::Driver(_) => &mut waits,
+        };
         workloads.entry(workload).or_insert_with(|| cause.sentence(node.clone()));
         let (nodes, pods) = by_cause.entry(cause).or_default();
         nodes.insert(node);
@@ -100,7 +105,7 @@ pub(super) fn found(placed: &Placed) -> (Vec<NotJudged>, BTreeMap<usize, EcoStri
         pods: Some(pods),
         message: cause.why(&nodes),
     };
-    (by_cause.into_iter().map(line).collect(), workloads)
+    ((by_cause.into_iter().map(line).collect(), ends), waits)
 }
 
 #[cfg(test)]

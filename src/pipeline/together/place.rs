@@ -1,5 +1,6 @@
 //! One placement: what wants nodes is collected, held for quota, placed, and told of its owners.
 
+use super::answer::Open;
 use super::attached;
 use super::claims::{self, Claim, Who};
 use super::exclusive;
@@ -14,7 +15,7 @@ use super::{
     At, MOST_ASKED_TWICE, MoreNodes, NodeUse, NotJudged, OtherWorkloads, Pending, PlacementOptions,
     PodCounts, SettledWorkload, Together, Victim, adopted, assumed, class_of, contested, loss, map,
     missing, named_nodes, object_counts, other_mode, partial_groups, queue_rules, quota,
-    quota_status, remedies, renewed, stands, stated_replicas, unevaluated, volcano_job,
+    quota_status, remedies, renewed, stands, stated_replicas, unevaluated, volcano_queue,
 };
 use crate::api::{AcceleratorClass, Api};
 use crate::catalog::Catalog;
@@ -89,19 +90,29 @@ pub(super) fn place<'a>(
         placed: &placed,
     };
     let mut not_judged = demand.not_judged;
-    not_judged.extend(unevaluated::found(catalog, &claims, &fleet));
+    // What is open of new pods, though where they go is judged.
+    let mut open = BTreeMap::new();
+    for (lines, workloads) in [
+        unevaluated::found(catalog, &claims, &fleet),
+        missing::found(planner, planned, servings, &services, &claims, &fleet),
+    ] {
+        not_judged.extend(lines);
+        open.extend(workloads);
+    }
     not_judged.extend(contested::found(planner, planned, servings, &services, options.at));
-    not_judged.extend(missing::found(planner, planned, servings, &services, &claims, &fleet));
-    not_judged.extend(volcano_job::limited(catalog, &claims, &fleet));
     not_judged.extend(quota_status::beyond(catalog, &ground.templates, &placed, &demand.objects));
     not_judged.extend(attached::found(catalog, &placed));
     not_judged.extend(exclusive::found(&placed, &claims, &fleet));
-    not_judged.extend(not_admitted(&scene, planned));
+    let not_admitted = not_admitted(&scene, planned);
     let mut unjudged = unjudged(&placed, &claims, &renewed, &fleet, &mut not_judged);
-    let (ended, of_ended) = on_node::found(&placed);
-    not_judged.extend(ended);
-    for (at, why) in of_ended {
-        unjudged.entry(at).or_insert(why);
+    let of_queues = volcano_queue::found(catalog, servings, &claims, &fleet);
+    let (on_nodes, without_driver) = on_node::found(&placed);
+    open.extend(without_driver);
+    for (lines, workloads) in not_admitted.into_iter().chain([of_queues, on_nodes]) {
+        not_judged.extend(lines);
+        for (at, why) in workloads {
+            unjudged.entry(at).or_insert(why);
+        }
     }
     not_judged.extend(named_nodes::refused(&placed, running, &fleet));
     // A state that is only compared is changed by nobody.
@@ -113,6 +124,10 @@ pub(super) fn place<'a>(
     let mut answer = answer(&scene, verdict, planned, servings, options);
     answer.pods.of_services = of_services;
     answer.not_judged = not_judged;
+    let part = |(at, why): (&usize, &EcoString)| {
+        ((claims[*at].service.clone(), claims[*at].component), why.clone())
+    };
+    answer.open = open.iter().chain(&unjudged).map(part).collect();
     answer.victims = victims(&placed, running, &claimed_pods, &claims, &fleet);
     (answer.loss, answer.map_before) = (loss, map_before);
     // Taken before `placed` moves into the reasons.
@@ -125,6 +140,7 @@ pub(super) fn place<'a>(
         claims: &claims,
         held: &held,
         unjudged: &unjudged,
+        open: &open,
     };
     owners.tell(placed, planned, servings, &mut plain, &mut answer);
     sort_pending(&mut answer.pending, &fleet, &claims);
@@ -174,6 +190,7 @@ impl Demand {
         // Before other workloads add theirs: the count is that of planned services and ModelServings.
         let of_services = claimed_pods.len();
         let (uncounted, objects) = object_counts::of_services(catalog, planned, &mut claims);
+        volcano_queue::refuse_servings(catalog, servings, &mut claims);
         // The catalog may have handed over the planned ones.
         let all = planned.iter().map(|one| (&one.service.namespace, &one.service.name));
         let all =
@@ -265,17 +282,10 @@ fn lose(
 
 /// The pods whose queue was not read or asks for more than quota, such as the consent of its
 /// AdmissionChecks.
-fn not_admitted(scene: &Scene<'_, '_>, planned: &[Planned<'_>]) -> Vec<NotJudged> {
+fn not_admitted(scene: &Scene<'_, '_>, planned: &[Planned<'_>]) -> [Open; 3] {
     let Scene { planner, claims, fleet, .. } = *scene;
-    let mut found = quota::unread(planner.catalog(), planned, claims, fleet);
-    found.extend(queue_rules::found(planner.catalog(), planned, claims, fleet));
-    let checked = quota::checked(planner.catalog(), planned, claims, fleet).into_iter();
-    found.extend(checked.map(|(queue, pods, checks)| NotJudged {
-        what: eco_format!("ClusterQueue `{queue}`"),
-        pods: Some(pods),
-        message: eco_format!("they start when its AdmissionChecks agree: {}", checks.join(", ")),
-    }));
-    found
+    [quota::unread, queue_rules::found, quota::checked]
+        .map(|found| found(planner.catalog(), planned, claims, fleet))
 }
 
 /// The changes to nodes and running pods after which fewer pods wait.
@@ -332,6 +342,7 @@ fn answer(
         },
         pending: Vec::new(),
         not_judged: Vec::new(),
+        open: BTreeMap::new(),
         in_error: claims::in_error(catalog, planned, servings),
         order_matters: orders.matters,
         order_tried: orders.tried,
@@ -365,6 +376,8 @@ struct Owners<'s, 'a> {
     held: &'s BTreeMap<usize, EcoString>,
     /// The claims of which it is not judged where their pods go, and why.
     unjudged: &'s BTreeMap<usize, EcoString>,
+    /// The claims of which it is not judged whether their pods start, and why.
+    open: &'s BTreeMap<usize, EcoString>,
 }
 
 impl<'a> Owners<'_, 'a> {
@@ -385,6 +398,7 @@ impl<'a> Owners<'_, 'a> {
             let mut placement =
                 reasons.of(at, claim, fleet, self.held.get(&at), &mut answer.pending);
             placement.unjudged = self.unjudged.get(&at).cloned();
+            placement.open = self.open.get(&at).cloned();
             if let Who::Component(service, _) = claim.who
                 && service < shown
             {

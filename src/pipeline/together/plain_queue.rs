@@ -35,6 +35,11 @@ pub(in crate::pipeline) struct PlainQueue {
     pub(super) of_pods: bool,
 }
 
+/// Whether the input has queues.
+pub(super) fn are_known(catalog: &Catalog) -> bool {
+    catalog.cluster_queues().len() + catalog.local_queues().len() > 0
+}
+
 /// Pods that are admitted together (pkg/controller/jobs/pod).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PodGroup {
@@ -77,9 +82,16 @@ impl PlainQueue {
         labels: Option<&Labels>,
     ) -> Option<Self> {
         // Without queues in the input a label admits nothing and holds nothing.
-        if catalog.cluster_queues().len() + catalog.local_queues().len() == 0 {
-            return None;
-        }
+        Self::named(catalog, object, group, labels).filter(|_| are_known(catalog))
+    }
+
+    /// The same, whatever is known of queues.
+    pub(super) fn named(
+        catalog: &Catalog,
+        object: &Object,
+        group: &str,
+        labels: Option<&Labels>,
+    ) -> Option<Self> {
         let kind = object.id.kind.as_str();
         let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
         // Other kinds need the label on the template.

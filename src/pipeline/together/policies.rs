@@ -9,6 +9,7 @@
 
 use super::NotJudged;
 use super::claims::{Claim, Who};
+use super::unevaluated::OfNamespaces;
 use super::workloads::{counted_objects, services};
 use crate::api::{Object, is_about_creation};
 use crate::catalog::Catalog;
@@ -85,7 +86,7 @@ pub(super) fn found(
     claims: &[Claim],
     fleet: &Fleet,
     pods: &BTreeMap<EcoString, usize>,
-) -> Vec<NotJudged> {
+) -> Vec<OfNamespaces> {
     let is_policy =
         |item: &&Object| item.group() == OF_SERVER || OF_PROJECTS.contains(&item.group());
     let mut policies = catalog.others().iter().filter(is_policy).peekable();
@@ -104,10 +105,13 @@ pub(super) fn found(
             line.namespaces.insert(namespace);
         }
     }
-    let one = |((kind, verb), line): (_, Line<'_>)| NotJudged {
-        what: eco_format!("{kind} {}", line.named()),
-        pods: Some(line.namespaces.iter().filter_map(|item| pods.get(*item)).sum()),
-        message: eco_format!("{} not evaluated", line.sentence(verb)),
+    let one = |((kind, verb), line): (_, Line<'_>)| {
+        let found = NotJudged {
+            what: eco_format!("{kind} {}", line.named()),
+            pods: Some(line.namespaces.iter().filter_map(|item| pods.get(*item)).sum()),
+            message: eco_format!("{} not evaluated", line.sentence(verb)),
+        };
+        (found, line.namespaces.into_iter().cloned().collect())
     };
     lines.into_iter().map(one).collect()
 }

@@ -5,6 +5,7 @@
 //! line for each rule with the pods that it may keep waiting.
 
 use super::NotJudged;
+use super::answer::Open;
 use super::claims::{Claim, Who};
 use super::quota::cluster_queue;
 use crate::api::{ClusterQueue, Object, ResourceFlavor};
@@ -22,11 +23,12 @@ pub(super) fn found(
     planned: &[Planned<'_>],
     claims: &[Claim],
     fleet: &Fleet,
-) -> Vec<NotJudged> {
-    let mut pods: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
+) -> Open {
+    let mut workloads = BTreeMap::new();
+    let mut sums: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
     // Each rule looks through all objects, and a fleet has few queues.
     let mut rules: HashMap<(&EcoString, EcoString, bool), Vec<EcoString>> = HashMap::new();
-    for (claim, workload) in claims.iter().zip(&fleet.workloads) {
+    for (at, (claim, workload)) in claims.iter().zip(&fleet.workloads).enumerate() {
         let all = workload.replicas.iter().flat_map(Replica::startable).count();
         let new = workload.created(all);
         if new == 0 {
@@ -45,15 +47,12 @@ pub(super) fn found(
         });
         let alone = is_group && is_named_by_pods(planned, claim);
         for rule in of_queue.iter().cloned().chain(alone.then(|| NAMED_BY_PODS.into())) {
-            *pods.entry((queue.name().clone(), rule)).or_default() += new;
+            let what = eco_format!("ClusterQueue `{}`", queue.name());
+            workloads.entry(at).or_insert_with(|| eco_format!("{what}: {rule}"));
+            *sums.entry((what, rule)).or_default() += new;
         }
     }
-    let one = |((queue, message), pods): ((EcoString, EcoString), usize)| NotJudged {
-        what: eco_format!("ClusterQueue `{queue}`"),
-        pods: Some(pods),
-        message,
-    };
-    pods.into_iter().map(one).collect()
+    (NotJudged::of_sums(sums).collect(), workloads)
 }
 
 /// A pod whose owners name no queue is a workload of its own (pkg/controller/jobs/pod/pod_webhook.go,

@@ -2,12 +2,14 @@
 //! admitted in order and borrow within the cohort.
 
 use super::NotJudged;
+use super::answer::Open;
 use super::claims::{Claim, Who};
-use super::plain_queue::{PlainQueue, PodGroup};
+use super::plain_queue::{PlainQueue, PodGroup, are_known};
 use super::units::{self, OfFlavors, Units, apply as apply_units, hold as hold_units, of_flavor};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Fleet, Replica, Workload};
 use crate::decision::{Admitted, QueueDecision};
+use crate::operators::kueue::admit;
 use crate::operators::kueue::cohort::Ledger;
 use crate::pipeline::planned::{Planned, PlannedComponent};
 use crate::pipeline::question::{Each, joined, message};
@@ -21,6 +23,8 @@ pub(super) fn hold(
     claims: &[Claim],
     fleet: &mut Fleet,
 ) -> BTreeMap<usize, EcoString> {
+    // Without queues in the input a label holds nothing.
+    let has_queues = are_known(catalog);
     let mut held = BTreeMap::new();
     let mut ledger = Ledger::default();
     let mut groups = BTreeSet::new();
@@ -28,8 +32,8 @@ pub(super) fn hold(
     for at in fleet.sequence() {
         let Who::Component(service, component) = claims[at].who else {
             let workload = &mut fleet.workloads[at];
-            let Some(queue) = claims[at].queue.as_ref().filter(|_| !workload.replicas.is_empty())
-            else {
+            let queue = claims[at].queue.as_ref();
+            let Some(queue) = queue.filter(|_| has_queues && !workload.replicas.is_empty()) else {
                 continue;
             };
             if let Some(group) = &queue.group {
@@ -40,8 +44,8 @@ pub(super) fn hold(
                 continue;
             }
             let (decision, waiting) = queue.admit(catalog, workload, &mut ledger);
-            // A queue that is not in the input decides nothing here; a finding names it.
-            let waiting = if decision.is_evaluated { waiting } else { 0 };
+            // A queue that is not in the input decides nothing here.
+            let waiting = if decision.unread.is_some() { 0 } else { waiting };
             held.extend(hold_last(workload, waiting, &decision).map(|why| (at, why)));
             if waiting < workload.replicas.len() {
                 apply(catalog, &decision, workload, queue.whole);
@@ -78,7 +82,7 @@ fn component_units(
     ledger: &mut Ledger,
 ) -> Option<(Vec<Option<QueueDecision>>, Vec<Units>)> {
     let (decision, question) = (component.queue.as_ref()?, component.question.as_ref()?);
-    if !decision.is_evaluated || workload.replicas.is_empty() {
+    if decision.unread.is_some() || workload.replicas.is_empty() {
         return None;
     }
     let units = units::of(question, workload);
@@ -133,7 +137,7 @@ fn hold_group(
     }
     let whole = PlainQueue { whole: true, ..queue.clone() };
     let (decision, waiting) = whole.admit(catalog, &together, ledger);
-    if decision.is_evaluated && waiting > 0 {
+    if decision.unread.is_none() && waiting > 0 {
         return hold(message(&decision));
     }
     let Some(admitted) = decision.admitted.first() else { return Vec::new() };
@@ -173,73 +177,75 @@ pub(super) fn cluster_queue<'c>(
     }
 }
 
-/// The ClusterQueues whose AdmissionChecks have to agree before pods start, with the number of pods
-/// and the checks.
-pub(super) fn checked<'c>(
-    catalog: &'c Catalog,
-    planned: &'c [Planned<'_>],
+/// The ClusterQueues whose AdmissionChecks have to agree before pods start.
+pub(super) fn checked(
+    catalog: &Catalog,
+    planned: &[Planned<'_>],
     claims: &[Claim],
     fleet: &Fleet,
-) -> Vec<(&'c EcoString, usize, &'c [EcoString])> {
-    let mut pods: BTreeMap<&EcoString, usize> = BTreeMap::new();
-    for (claim, workload) in claims.iter().zip(&fleet.workloads) {
+) -> Open {
+    let mut workloads = BTreeMap::new();
+    let mut sums: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
+    for (at, (claim, workload)) in claims.iter().zip(&fleet.workloads).enumerate() {
         let Some(queue) = cluster_queue(catalog, planned, claim) else { continue };
-        *pods.entry(queue).or_default() +=
-            workload.replicas.iter().flat_map(Replica::startable).count();
+        let pods = workload.replicas.iter().flat_map(Replica::startable).count();
+        let checks = catalog.cluster_queue(queue).map(|queue| queue.checks.join(", "));
+        let Some(checks) = checks.filter(|checks| pods > 0 && !checks.is_empty()) else { continue };
+        let what = eco_format!("ClusterQueue `{queue}`");
+        let why = eco_format!("they start when its AdmissionChecks agree: {checks}");
+        if workload.created(pods) > 0 {
+            workloads.insert(at, eco_format!("{what}: {why}"));
+        }
+        *sums.entry((what, why)).or_default() += pods;
     }
-    let checks = |(queue, pods): (&'c EcoString, usize)| {
-        let checks = catalog.cluster_queue(queue)?.checks.as_slice();
-        (pods > 0 && !checks.is_empty()).then_some((queue, pods, checks))
-    };
-    pods.into_iter().filter_map(checks).collect()
+    (NotJudged::of_sums(sums).collect(), workloads)
 }
 
-/// The new pods whose LocalQueue names a ClusterQueue, where no ClusterQueue was read: whether its quota
-/// is enough is not known.
+/// The new pods that name a queue of which an object was not read, so that it is not known whether Kueue
+/// admits them; and their workloads, each with the reason.
 pub(super) fn unread(
     catalog: &Catalog,
     planned: &[Planned<'_>],
     claims: &[Claim],
     fleet: &Fleet,
-) -> Vec<NotJudged> {
-    if catalog.cluster_queues().len() > 0 {
-        return Vec::new();
-    }
-    let mut pods: BTreeMap<(EcoString, EcoString, EcoString), usize> = BTreeMap::new();
-    for (claim, workload) in claims.iter().zip(&fleet.workloads) {
-        let (namespace, name) = match claim.who {
-            Who::Component(service, component) => {
-                let queue = planned[service].components[component].queue.as_ref();
-                let name = queue.map(|queue| &queue.queue.value);
-                (&planned[service].service.namespace, name)
-            }
-            Who::Workload(_) => match &claim.queue {
-                Some(queue) => (&queue.namespace, Some(&queue.name.value)),
-                None => continue,
-            },
-            Who::Serving(_) => continue,
-        };
-        let local = name.and_then(|name| catalog.local_queue(namespace, name));
-        let Some((local, cluster)) =
-            local.and_then(|local| Some((local, &local.cluster_queue.as_ref()?.value)))
-        else {
-            continue;
-        };
+) -> Open {
+    let mut workloads = BTreeMap::new();
+    let mut sums: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
+    for (at, (claim, workload)) in claims.iter().zip(&fleet.workloads).enumerate() {
         let all: usize = workload.replicas.iter().map(|replica| replica.pods.len()).sum();
         let new = workload.created(all);
-        if new > 0 {
-            let key = (namespace.clone(), local.object.id.name.clone(), cluster.clone());
-            *pods.entry(key).or_default() += new;
-        }
+        let Some((namespace, name)) = named(planned, claim).filter(|_| new > 0) else { continue };
+        let Some(object) = admit::unread(catalog, namespace, name) else { continue };
+        let what = eco_format!("LocalQueue `{namespace}/{name}`");
+        let why = if object == what {
+            "they start when Kueue admits them by this queue, which was not read".into()
+        } else if object.starts_with("ClusterQueue") {
+            eco_format!("they start when {object} has quota, which was not read")
+        } else {
+            eco_format!("they start when its ClusterQueue is active, and its {object} was not read")
+        };
+        workloads.insert(at, eco_format!("{what}: {why}"));
+        *sums.entry((what, why)).or_default() += new;
     }
-    let one = |((namespace, name, cluster), pods)| NotJudged {
-        what: eco_format!("LocalQueue `{namespace}/{name}`"),
-        pods: Some(pods),
-        message: eco_format!(
-            "they start when ClusterQueue `{cluster}` has quota, which was not read"
-        ),
-    };
-    pods.into_iter().map(one).collect()
+    (NotJudged::of_sums(sums).collect(), workloads)
+}
+
+/// Namespace and name of the LocalQueue that the pods of a claim name.
+fn named<'c>(
+    planned: &'c [Planned<'_>],
+    claim: &'c Claim,
+) -> Option<(&'c EcoString, &'c EcoString)> {
+    match claim.who {
+        Who::Component(service, component) => {
+            let queue = planned[service].components[component].queue.as_ref()?;
+            Some((&planned[service].service.namespace, &queue.queue.value))
+        }
+        Who::Workload(_) => {
+            let queue = claim.queue.as_ref()?;
+            Some((&queue.namespace, &queue.name.value))
+        }
+        Who::Serving(_) => None,
+    }
 }
 
 /// Gives the pods of new replicas what their flavors add. Those that run have it already. Of a workload
@@ -283,13 +289,14 @@ pub(super) fn waiting(
     fleet: &Fleet,
     sequence: &[usize],
 ) -> BTreeSet<usize> {
+    let has_queues = are_known(catalog);
     let mut ledger = Ledger::default();
     let mut waits = |at: &usize| {
         let Who::Component(service, component) = claims[*at].who else {
             let workload = &fleet.workloads[*at];
             let queue = claims[*at].queue.as_ref().filter(|queue| {
                 // Groups wait in any order.
-                queue.group.is_none() && !workload.replicas.is_empty()
+                has_queues && queue.group.is_none() && !workload.replicas.is_empty()
             });
             return queue.is_some_and(|queue| queue.admit(catalog, workload, &mut ledger).1 > 0);
         };
@@ -303,4 +310,81 @@ pub(super) fn waiting(
         })
     };
     sequence.iter().copied().filter(|at| waits(at)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{gpu_node, ome_on};
+
+    const FLAVOR: &str =
+        "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {name: f}\n";
+    const CLUSTER: &str = "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: cq}\nspec: {namespaceSelector: {}, resourceGroups: [{coveredResources: [cpu, memory, nvidia.com/gpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 99}, {name: memory, nominalQuota: 99Gi}, {name: nvidia.com/gpu, nominalQuota: 8}]}]}]}\n";
+
+    fn local(name: &str, namespace: &str, cluster: &str, meta: &str) -> String {
+        format!(
+            "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {{name: {name}, namespace: {namespace}{meta}}}\nspec: {{clusterQueue: {cluster}}}\n"
+        )
+    }
+
+    /// A service and a Deployment that name queue `lq`.
+    fn pods() -> String {
+        let label = ", labels: {kueue.x-k8s.io/queue-name: lq}";
+        format!(
+            "---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: s, namespace: ml, annotations: {{serving.kserve.io/deploymentMode: Standard}}{label}}}\nspec: {{predictor: {{minReplicas: 1, containers: [{{name: kserve-container, image: x, resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}}}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d, namespace: ml{label}}}\nspec: {{replicas: 1, selector: {{matchLabels: {{app: d}}}}, template: {{metadata: {{labels: {{app: d}}}}, spec: {{containers: [{{name: c, image: x}}]}}}}}}\n"
+        )
+    }
+
+    #[test]
+    fn a_queue_of_which_an_object_was_not_read_is_not_judged() {
+        let lq = local("lq", "ml", "cq", "");
+        let of_kinds = |parts: &[&str]| parts.concat();
+        for (queues, verdict, says) in [
+            (String::new(), "unknown", "this queue, which was not read"),
+            (of_kinds(&[FLAVOR, CLUSTER]), "unknown", "this queue, which was not read"),
+            // Manifests of another namespace say nothing of this one; a dump has all.
+            (of_kinds(&[FLAVOR, CLUSTER, &local("lq", "other", "cq", "")]), "unknown", "not read"),
+            (
+                of_kinds(&[FLAVOR, CLUSTER, &local("lq", "other", "cq", ", uid: u")]),
+                "does-not-fit",
+                "namespace ml has no LocalQueue `lq`",
+            ),
+            (
+                of_kinds(&[FLAVOR, CLUSTER, &local("lqq", "ml", "cq", "")]),
+                "does-not-fit",
+                "namespace ml has no LocalQueue `lq`; there is `lqq`",
+            ),
+            (lq.clone(), "unknown", "ClusterQueue `cq` has quota, which was not read"),
+            (
+                of_kinds(&[FLAVOR, CLUSTER, &local("lq", "ml", "c", "")]),
+                "does-not-fit",
+                "ClusterQueue `c` of LocalQueue `lq` is not in the input",
+            ),
+            (of_kinds(&[CLUSTER, &lq]), "unknown", "its ResourceFlavor `f` was not read"),
+            (
+                of_kinds(&[&FLAVOR.replace(": f}", ": g}"), CLUSTER, &lq]),
+                "does-not-fit",
+                "ResourceFlavor `f` is not in the input",
+            ),
+            (of_kinds(&[FLAVOR, CLUSTER, &lq]), "fits", ""),
+        ] {
+            let text = gpu_node("n1", 8, "") + &pods() + &queues;
+            let file = [("in.yaml", text.as_str())];
+            let ran = ome_on("plan -o json -f {in.yaml}", &file);
+            assert_eq!(ran.at("/placement/verdict"), verdict, "{queues}: {}", ran.out);
+            let fits = ran.at("/services/0/components/0/fits");
+            let expected = match verdict {
+                "fits" => true.into(),
+                "unknown" => serde_json::Value::Null,
+                _ => false.into(),
+            };
+            assert_eq!(fits, expected, "{queues}: {}", ran.out);
+            assert!(ran.out.contains(says), "{queues}: {}", ran.out);
+            for command in ["plan", "rollout s", "rollout --all", "explain s"] {
+                let page = ome_on(&format!("{command} -f {{in.yaml}}"), &file);
+                let expected = if verdict == "does-not-fit" { 2 } else { 0 };
+                assert_eq!(page.code, expected, "{command} {queues}: {}", page.out);
+                assert!(verdict == "fits" || !page.out.contains('✓'), "{command}: {}", page.out);
+            }
+        }
+    }
 }

@@ -3,7 +3,9 @@
 
 use super::claims::{self, Claim};
 use super::workloads::{self, PlainWorkload};
-use super::{At, adopted, nodes, object_counts, options, quota, same_room, stated_replicas};
+use super::{
+    At, adopted, nodes, object_counts, options, quota, same_room, stated_replicas, volcano_queue,
+};
 use crate::api::Api;
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
@@ -151,6 +153,7 @@ impl Workloads {
         let (mut claims, mut claimed_pods) =
             claims::of(&mut planned, &servings, &ground.context, &ground.running);
         object_counts::of_services(catalog, &planned, &mut claims);
+        volcano_queue::refuse_servings(catalog, &servings, &mut claims);
         let services = workloads::services(catalog);
         let wanted = at.unwrap_or_default();
         let plain = workloads::read(

@@ -5,6 +5,7 @@
 //! the pods that it may refuse.
 
 use super::NotJudged;
+use super::answer::Open;
 use super::claims::{Claim, Who};
 use super::policies;
 use crate::api::was_in_cluster;
@@ -14,33 +15,45 @@ use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// A line, and the namespaces whose new pods it is about.
+pub(super) type OfNamespaces = (NotJudged, BTreeSet<EcoString>);
+
 /// A namespace that every cluster has: with it, all of them were read.
 const OF_EVERY_CLUSTER: &str = "kube-system";
 
 /// Everything that may refuse some of the pods, by kind and name.
-pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged> {
+pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Open {
     let mut pods: BTreeMap<EcoString, usize> = BTreeMap::new();
-    for (claim, workload) in claims.iter().zip(&fleet.workloads) {
+    let mut created: Vec<(usize, EcoString)> = Vec::new();
+    for (at, (claim, workload)) in claims.iter().zip(&fleet.workloads).enumerate() {
         let wanted: usize = workload.replicas.iter().map(|item| item.pods.len()).sum();
         // Only new pods meet a policy.
         let new = workload.created(wanted);
         if new > 0 {
             *pods.entry(claim.namespace().into()).or_default() += new;
+            created.push((at, claim.namespace().into()));
         }
     }
-    let mut all = unread_namespaces(catalog, &pods);
-    all.extend(resized(catalog, claims, fleet));
-    all.extend(policies::found(catalog, claims, fleet, &pods));
-    all
+    let (mut lines, mut workloads) = resized(catalog, claims, fleet);
+    let by_namespace = unread_namespaces(catalog, &pods).into_iter();
+    let by_namespace = by_namespace.chain(policies::found(catalog, claims, fleet, &pods));
+    for (line, namespaces) in by_namespace {
+        let of_line = created.iter().filter(|(_, namespace)| namespaces.contains(namespace));
+        for (at, _) in of_line {
+            workloads.entry(*at).or_insert_with(|| line.sentence());
+        }
+        lines.push(line);
+    }
+    (lines, workloads)
 }
 
 /// Workloads whose requests a VerticalPodAutoscaler replaces.
-fn resized(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged> {
+fn resized(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Open {
     let of_kind = catalog
         .others()
         .iter()
         .filter(|item| item.id.kind == "VerticalPodAutoscaler" && !catalog.is_copy(item));
-    let mut found = Vec::new();
+    let (mut found, mut workloads) = (Vec::new(), BTreeMap::new());
     for object in of_kind {
         let text = |keys: &[&str]| object.node.at(keys).and_then(Node::scalar_text);
         // The default is `Auto`.
@@ -55,26 +68,27 @@ fn resized(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged>
             Who::Workload(_) => claim.service == plain,
             _ => namespace == claim.namespace() && claim.names.contains(&name),
         };
-        let pods: usize = claims
-            .iter()
-            .zip(&fleet.workloads)
-            .filter(|(claim, _)| is_target(claim))
-            .flat_map(|(_, item)| &item.replicas)
-            .map(|replica| replica.pods.len())
-            .sum();
+        let targets = || {
+            let all = claims.iter().zip(&fleet.workloads).enumerate();
+            all.filter(|(_, (claim, _))| is_target(claim))
+        };
+        let replicas = targets().flat_map(|(_, (_, item))| &item.replicas);
+        let pods: usize = replicas.map(|replica| replica.pods.len()).sum();
         if pods > 0 {
-            found.push(NotJudged {
+            let line = NotJudged {
                 what: eco_format!("VerticalPodAutoscaler `{namespace}/{}`", object.id.name),
                 pods: Some(pods),
                 message: "it replaces the requests of these pods when they are created".into(),
-            });
+            };
+            workloads.extend(targets().map(|(at, _)| (at, line.sentence())));
+            found.push(line);
         }
     }
-    found
+    (found, workloads)
 }
 
 /// Namespaces of pods that are not among those of a cluster that was read whole.
-fn unread_namespaces(catalog: &Catalog, pods: &BTreeMap<EcoString, usize>) -> Vec<NotJudged> {
+fn unread_namespaces(catalog: &Catalog, pods: &BTreeMap<EcoString, usize>) -> Vec<OfNamespaces> {
     let all = || catalog.others().iter().filter(|item| item.id.kind == "Namespace");
     // Repositories label this namespace too: only that of a cluster has an identity.
     if !all().any(|item| item.id.name == OF_EVERY_CLUSTER && was_in_cluster(&item.node)) {
@@ -82,13 +96,16 @@ fn unread_namespaces(catalog: &Catalog, pods: &BTreeMap<EcoString, usize>) -> Ve
     }
     let read: BTreeSet<&EcoString> = all().map(|item| &item.id.name).collect();
     let missing = pods.iter().filter(|(name, _)| !read.contains(name));
-    let one = |(name, pods): (&EcoString, &usize)| NotJudged {
-        what: eco_format!("Namespace `{name}`"),
-        pods: Some(*pods),
-        message: eco_format!(
-            "it is not among the Namespaces of the input, and a server creates nothing in it before \
-             `kubectl create namespace {name}`"
-        ),
+    let one = |(name, pods): (&EcoString, &usize)| {
+        let line = NotJudged {
+            what: eco_format!("Namespace `{name}`"),
+            pods: Some(*pods),
+            message: eco_format!(
+                "it is not among the Namespaces of the input, and a server creates nothing in it before \
+                 `kubectl create namespace {name}`"
+            ),
+        };
+        (line, BTreeSet::from([name.clone()]))
     };
     missing.map(one).collect()
 }

@@ -4,12 +4,11 @@
 //! pkg/webhooks/admission/jobs/mutate/mutate_job.go, pkg/controllers/job/job_controller_util.go
 //! (createJobPod) and pkg/scheduler/api/job_info.go (`CheckTaskValid`).
 
-use super::NotJudged;
-use super::claims::{Claim, Refused};
+use super::claims::Refused;
+use super::volcano_queue;
 use super::workload_kinds::TEMPLATE_OF_PART;
 use crate::api::Object;
-use crate::catalog::Catalog;
-use crate::cluster::fleet::{Fleet, Replica, Workload};
+use crate::cluster::fleet::{Replica, Workload};
 use crate::cluster::schedule::PodTemplate;
 use crate::pipeline::built::{PodContext, refused};
 use crate::pipeline::running::RunningPod;
@@ -39,7 +38,7 @@ pub(super) fn pods(
     let named = |name: Option<EcoString>| name.filter(|name| !name.is_empty());
     let scheduler =
         named(text(node, &["spec", "schedulerName"])).unwrap_or_else(|| SCHEDULER.into());
-    let queue = named(text(node, &["spec", "queue"])).unwrap_or_else(|| "default".into());
+    let queue = volcano_queue::of_job(node);
     let mut out = Workload::default();
     // Replicas and minAvailable of each task.
     let mut tasks: Vec<(usize, usize)> = Vec::new();
@@ -56,7 +55,7 @@ pub(super) fn pods(
         for (key, value) in [
             ("volcano.sh/job-name", object.id.name.clone()),
             ("volcano.sh/job-namespace", namespace.into()),
-            ("volcano.sh/queue-name", queue.clone()),
+            (volcano_queue::LABEL, queue.clone()),
             (TASK, name),
         ] {
             pod.labels.insert(key.into(), value);
@@ -123,45 +122,6 @@ pub(super) fn subtract(workload: &mut Workload, pods: &[&RunningPod<'_>]) {
     workload.replicas.retain(|replica| !replica.pods.is_empty());
 }
 
-/// The queues of Volcano whose capability limits these pods: what the plugins of its scheduler make
-/// of it depends on their configuration.
-pub(super) fn limited(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged> {
-    let is_of = |object: &&Object, group: &str, kind: &str| {
-        object.id.kind == kind && object.group() == group && !catalog.is_copy(object)
-    };
-    let others = || catalog.others().iter();
-    let queues: BTreeMap<EcoString, &Object> = others()
-        .filter(|object| is_of(object, "scheduling.volcano.sh", "Queue"))
-        .filter(|queue| {
-            let capability = queue.node.at(&["spec", "capability"]);
-            let state = queue.node.at(&["status", "state"]).and_then(Node::scalar_text);
-            capability.is_some_and(|capability| capability.entries().next().is_some())
-                || state.is_some_and(|state| state != "Open")
-        })
-        .map(|queue| (queue.id.name.clone(), queue))
-        .collect();
-    if queues.is_empty() {
-        return Vec::new();
-    }
-    let mut pods: BTreeMap<&EcoString, usize> = BTreeMap::new();
-    for (claim, workload) in claims.iter().zip(&fleet.workloads) {
-        let queue = workload.templates.first();
-        let queue = queue.and_then(|pod| pod.labels.get("volcano.sh/queue-name"));
-        if let Some(queue) = queue.filter(|queue| claim.gang && queues.contains_key(*queue)) {
-            let new = workload.replicas.iter().map(|replica| replica.pods.len()).sum::<usize>();
-            *pods.entry(queue).or_default() += new;
-        }
-    }
-    let one = |(queue, pods): (&EcoString, usize)| {
-        NotJudged {
-        what: eco_format!("Queue `{queue}`"),
-        pods: Some(pods),
-        message: "its capability and its state are not evaluated, and hold these pods when it is used up or closed".into(),
-    }
-    };
-    pods.into_iter().filter(|(_, pods)| *pods > 0).map(one).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use crate::testing::{Ran, gpu_node, ome_on};
@@ -221,18 +181,5 @@ mod tests {
             waiting(&plan("", &[("w", "replicas: 2", 4)], &(0..count).map(pod).collect::<String>()))
         };
         assert_eq!([of(1), of(2)], ["0 of 1", "0 of 0"]);
-    }
-
-    #[test]
-    fn a_queue_with_a_capability_is_not_judged() {
-        let queue = |spec: &str| {
-            format!(
-                "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {{name: default}}\nspec: {{{spec}}}\n"
-            )
-        };
-        let of = |spec: &str| plan("", &[("w", "replicas: 1", 1)], &queue(spec));
-        assert_eq!(of("weight: 1").at("/placement/verdict"), "fits");
-        let ran = of("capability: {nvidia.com/gpu: 1}");
-        assert_eq!(ran.at("/placement/notJudged/0/what"), "Queue `default`", "{}", ran.out);
     }
 }

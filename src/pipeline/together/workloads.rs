@@ -9,6 +9,7 @@ use super::object_counts::ObjectCounts;
 use super::plain_queue::PlainQueue;
 use super::references::{References, Template};
 use super::volcano_job;
+use super::volcano_queue::Queues;
 use super::workload_kinds::{NO_PODS, Part, Pods, Row, TEMPLATE, row};
 use super::{At, NotJudged, SettledWorkload};
 use crate::api::{Api, Failure, Object, was_in_cluster};
@@ -130,6 +131,7 @@ pub(crate) fn read(
             && !catalog.is_unfilled(object)
     });
     let counts = ObjectCounts::of(catalog, of_kinds);
+    let queues = Queues::of(catalog);
     unknown.extend(orphans(catalog, services));
     for object in catalog.others() {
         let row = row(object);
@@ -168,6 +170,10 @@ pub(crate) fn read(
         let scaled = replicas.map(|replicas| with_replicas(&whole, replicas));
         let node = scaled.as_ref().unwrap_or(&whole);
         let machines = catalog.machines();
+        let of_queue = |row: &Row| {
+            let is_job = matches!(row.pods, Pods::Volcano);
+            is_job.then(|| queues.refuses_job(object)).flatten()
+        };
         let read = row.pods.read(object, node, &namespace, context, machines, &mut left);
         let unserved = catalog.refused(object).filter(|_| !catalog.is_unfilled(object));
         let (mut workload, refused) = match (read, unserved) {
@@ -184,8 +190,9 @@ pub(crate) fn read(
                 let message = unserved_pods(failure, &Workload::default()).message;
                 (Workload::default(), Some(Refused { message, ..why }))
             }
-            (Ok(workload), None) => match counts.refused(object) {
-                Some(why) => (Workload::default(), Some(Refused::created(why.clone(), &workload))),
+            (Ok(workload), None) => match counts.refused(object).cloned().or_else(|| of_queue(row))
+            {
+                Some(why) => (Workload::default(), Some(Refused::created(why, &workload))),
                 None => (workload, None),
             },
             (Err(why), None) => (Workload::default(), Some(why)),
@@ -199,7 +206,7 @@ pub(crate) fn read(
         let id = id_of(object);
         let (name, created) = (eco_format!("{namespace}/{name}"), object.created().map(Into::into));
         let labels = workload.templates.first().map(|template| &template.labels);
-        let queue = PlainQueue::of(catalog, object, object.group(), labels);
+        let queue = PlainQueue::named(catalog, object, object.group(), labels);
         let gang = matches!(row.pods, Pods::Volcano);
         found.push(PlainWorkload {
             id,

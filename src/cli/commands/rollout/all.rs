@@ -77,6 +77,7 @@ fn simulate(
     let Some(mut rolled) = roll(&session.world, changes, &troubles) else {
         return Err(super::no_nodes(session));
     };
+    let doubts = super::doubts(session, earlier, &mut rolled, changes.may_create());
     let deployment_under_test =
         rolled.iter_mut().flat_map(|service| std::mem::take(&mut service.diagnostics));
     let found = session.settle(deployment_under_test.collect::<Vec<_>>());
@@ -90,7 +91,7 @@ fn simulate(
         found: &found,
         sources: &session.world.sources,
         failed: outcome != Outcome::Done,
-        doubts: &super::doubts(session, earlier, &rolled),
+        doubts: &doubts,
     };
     session.show(&view, args.output, &found, io)?;
     Ok(if view.stuck() + view.lost() > 0 { outcome.and(Outcome::No) } else { outcome })

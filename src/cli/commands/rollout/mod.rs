@@ -17,7 +17,7 @@ use crate::cluster as machines;
 use crate::diff::share_nodes;
 use crate::pipeline::{
     Changes, ComponentRollout, Doubts, RollOptions, RunningPods, ServiceRollout, State, changed,
-    roll,
+    leave_open, roll,
 };
 use crate::report::roll::{is_displaced, is_stuck};
 use crate::report::roll_all::{self, Displaced};
@@ -184,21 +184,27 @@ fn one_of_all(
     let Some(mut rolled) = roll(&session.world, &changes, &options) else {
         return Ok(None);
     };
-    let doubts = doubts(session, earlier, &rolled);
+    let doubts = doubts(session, earlier, &mut rolled, changes.may_create());
     let rollout = rolled.remove(only);
     Ok(Some(One { rollout, displaced: roll_all::displaced(&rolled), doubts }))
 }
 
 /// What the end of a change leaves open, by the placement that `plan` shows; where nothing changes,
-/// only whether a part of the input was not read.
-fn doubts(session: &Session, earlier: &[Session], rolled: &[ServiceRollout]) -> Doubts {
-    // A placement costs as much as a plan.
-    let mut doubts = if changed(rolled).is_empty() {
+/// only whether a part of the input was not read. Ends that hang on it are taken back.
+fn doubts(
+    session: &Session,
+    earlier: &[Session],
+    rolled: &mut [ServiceRollout],
+    may_create: bool,
+) -> Doubts {
+    // A placement costs as much as a plan. What is not simulated may be created all the same.
+    let mut doubts = if changed(rolled).is_empty() && !may_create {
         Doubts::default()
     } else {
         let before = earlier.last().map(|before| &before.world);
         Doubts::of_rollout(before, &session.world, rolled)
     };
+    leave_open(rolled, &doubts.open);
     doubts.incomplete = session.is_incomplete() || earlier.iter().any(Session::is_incomplete);
     doubts
 }

@@ -141,6 +141,12 @@ pub fn resources(gang: &Gang) -> Map {
     map
 }
 
+/// The queue of Volcano that the PodGroups name.
+pub fn queue<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> Option<&'a Node> {
+    let queue = serving.object.annotation(names::QUEUE_ANNOTATION);
+    queue.filter(|queue| policy.gang_queue && queue.as_str() != Some(""))
+}
+
 /// The PodGroup of one group.
 pub fn pod_group(serving: &ModelServing, gang: &Gang, ordinal: i64, policy: &KthenaPolicy) -> Node {
     let rule = &rules::POD_GROUP;
@@ -151,12 +157,7 @@ pub fn pod_group(serving: &ModelServing, gang: &Gang, ordinal: i64, policy: &Kth
     let seed = policy.gang_documented_labels.then(|| name.clone());
     let min_member = Some(gang.min_member).filter(|members| *members != 0);
     let topology = serving.topology.as_ref().and_then(|topology| topology.group.clone());
-    let queue = serving
-        .object
-        .annotation(names::QUEUE_ANNOTATION)
-        .filter(|_| policy.gang_queue)
-        .filter(|queue| queue.as_str() != Some(""))
-        .cloned();
+    let queue = queue(serving, policy).cloned();
     let mut spec = mapping(
         [
             ("minMember", node!(rule; (min_member))),

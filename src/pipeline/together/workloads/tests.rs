@@ -377,9 +377,8 @@ fn workloads_that_name_a_queue_wait_for_its_quota() {
     let mut value = deployment(3);
     value["spec"]["template"]["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "lq".into();
     assert_eq!(waiting(2, value), [2]);
-    // Without the label no queue is asked, and without queues nothing holds pods back.
+    // Without the label no queue is asked.
     assert_eq!(pending(&[kueue(2), vec![deployment(3)]].concat()), []);
-    assert_eq!(pending(&[label(deployment(3), "lq")]), []);
     let missing = pending(&[kueue(2), vec![label(deployment(1), "other")]].concat());
     assert!(missing[0].1.starts_with("namespace ml has no LocalQueue `other`"), "{missing:?}");
 }
