@@ -8,8 +8,10 @@ use crate::cluster::schedule::{Alike, Budget, First, NodeId, PodId, PodState, Sc
 use crate::cluster::{self as machines, Machine};
 use crate::pipeline::built::gpus;
 use crate::pipeline::running::Creator;
+use crate::pipeline::together::claims::VOLCANO;
 use crate::pipeline::together::loss::Today;
 use crate::pipeline::together::settled::{Ground, keeping};
+use crate::pipeline::together::volcano_queue::is_gang;
 use crate::pipeline::together::{At, NodeUse, NotJudged, Pending, Stands, on_node};
 use crate::rollout::{DrainBudget, KeptPod, PodPhase, WorkloadId, World};
 use crate::yaml::Node;
@@ -91,10 +93,11 @@ pub(super) struct Moves {
 
 /// What is not judged of a pod that was created again, and why.
 fn not_judged(scheduler: &Scheduler, pod: PodId) -> Option<(EcoString, EcoString)> {
-    // The gangs of Volcano are known.
     let template = scheduler.template_of(pod);
     let open = || scheduler.unjudged(scheduler.template_id(pod), true);
-    let open = (template.scheduler != "volcano").then(open).flatten();
+    // Running pods name their scheduler.
+    let is_known = template.scheduler == VOLCANO && is_gang(&template.labels);
+    let open = (!is_known).then(open).flatten();
     open.or_else(|| on_node::of_pod(scheduler, pod))
 }
 

@@ -164,16 +164,25 @@ fn equal_losses_each_have_a_row_and_what_waited_before_does_not_count() {
 fn pods_that_do_not_stay_where_they_go_are_not_judged() {
     use crate::testing::{gpu_node, ome_on};
     let taint = "taints: [{key: k, effect: NoExecute}]";
-    for (seconds, scheduler, sign) in
-        [("", "", '✓'), (", tolerationSeconds: 9", "", '!'), ("", "schedulerName: other, ", '!')]
-    {
+    for (seconds, scheduler, sign) in [
+        ("", "", '✓'),
+        (", tolerationSeconds: 9", "", '!'),
+        ("", "schedulerName: other, ", '!'),
+        // Only gangs of Volcano are known: those of Jobs and ModelServings.
+        ("", "schedulerName: volcano, ", '!'),
+        ("", "schedulerName: volcano, job", '✓'),
+    ] {
+        let (scheduler, label) = match scheduler.strip_suffix("job") {
+            Some(scheduler) => (scheduler, ", volcano.sh/job-name: j"),
+            None => (scheduler, ""),
+        };
         let spec = format!(
             "{scheduler}tolerations: [{{key: k, operator: Exists, effect: NoExecute{seconds}}}], containers: [{{name: c, image: x}}]"
         );
         let text = gpu_node("n1", 8, "")
             + &gpu_node("n2", 8, taint)
             + &format!(
-                "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {{name: a, namespace: ml, uid: r}}\nspec: {{replicas: 1, selector: {{matchLabels: {{app: a}}}}, template: {{metadata: {{labels: {{app: a}}}}, spec: {{{spec}}}}}}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {{name: a-x, namespace: ml, uid: p, labels: {{app: a}}, ownerReferences: [{{apiVersion: apps/v1, kind: ReplicaSet, name: a, uid: r, controller: true}}]}}\nspec: {{nodeName: n1, {spec}}}\nstatus: {{phase: Running, conditions: [{{type: Ready, status: 'True'}}]}}\n"
+                "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {{name: a, namespace: ml, uid: r}}\nspec: {{replicas: 1, selector: {{matchLabels: {{app: a}}}}, template: {{metadata: {{labels: {{app: a}}}}, spec: {{{spec}}}}}}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {{name: a-x, namespace: ml, uid: p, labels: {{app: a{label}}}, ownerReferences: [{{apiVersion: apps/v1, kind: ReplicaSet, name: a, uid: r, controller: true}}]}}\nspec: {{nodeName: n1, {spec}}}\nstatus: {{phase: Running, conditions: [{{type: Ready, status: 'True'}}]}}\n"
             );
         let ran = ome_on("drain n1 -f {in.yaml}", &[("in.yaml", &text)]);
         let last = ran.out.lines().last().unwrap_or_default();

@@ -63,6 +63,9 @@ pub(crate) struct Claim {
     pub(super) gang: bool,
 }
 
+/// The scheduler whose gangs are known.
+pub(in crate::pipeline) const VOLCANO: &str = "volcano";
+
 /// Pods that are not placed.
 #[derive(Clone, Debug)]
 pub(crate) struct Refused {
@@ -515,7 +518,13 @@ pub(crate) fn serving_pod(
     if is_entry {
         labels.insert(crate::api::serving_names::ENTRY.into(), "true".into());
     }
-    context.read(&serving.namespace, labels, &template.spec)
+    let mut pod = context.read(&serving.namespace, labels, &template.spec)?;
+    // The controller writes the scheduler of the ModelServing into every pod. Those of Volcano are placed
+    // as kube-scheduler places them, and its gangs are known.
+    let scheduler = &serving.scheduler.value;
+    let judged = if scheduler == VOLCANO { EcoString::new() } else { scheduler.clone() };
+    Arc::make_mut(&mut pod.spec).scheduler = judged;
+    Ok(pod)
 }
 
 fn serving_claim(

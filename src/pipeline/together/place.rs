@@ -104,7 +104,7 @@ pub(super) fn place<'a>(
     not_judged.extend(attached::found(catalog, &placed));
     not_judged.extend(exclusive::found(&placed, &claims, &fleet));
     let not_admitted = not_admitted(&scene, planned);
-    let mut unjudged = unjudged(&placed, &claims, &renewed, &fleet, &mut not_judged);
+    let mut unjudged = unjudged(&placed, &renewed, &fleet, &mut not_judged);
     let of_queues = volcano_queue::found(catalog, servings, &claims, &fleet);
     let (on_nodes, without_driver) = on_node::found(&placed);
     open.extend(without_driver);
@@ -450,7 +450,6 @@ impl<'a> Owners<'_, 'a> {
 /// why.
 fn unjudged(
     placed: &Placed,
-    claims: &[Claim],
     renewed: &[bool],
     fleet: &Fleet,
     found: &mut Vec<NotJudged>,
@@ -458,10 +457,6 @@ fn unjudged(
     let mut all = BTreeMap::new();
     let mut sums: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
     for (at, workload) in fleet.workloads.iter().enumerate() {
-        // The gangs of Volcano are known.
-        if matches!(claims[at].who, Who::Serving(_)) {
-            continue;
-        }
         let pods: usize = workload.replicas.iter().map(|replica| replica.pods.len()).sum();
         let new = workload.created(pods) > 0 || renewed[at];
         let mut reasons = (0..workload.templates.len())

@@ -4,7 +4,7 @@
 //! pkg/webhooks/admission/jobs/mutate/mutate_job.go, pkg/controllers/job/job_controller_util.go
 //! (createJobPod) and pkg/scheduler/api/job_info.go (`CheckTaskValid`).
 
-use super::claims::Refused;
+use super::claims::{Refused, VOLCANO};
 use super::volcano_queue;
 use super::workload_kinds::TEMPLATE_OF_PART;
 use crate::api::Object;
@@ -17,8 +17,6 @@ use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The scheduler of a Job that names none.
-const SCHEDULER: &str = "volcano";
 /// The label of a pod with the name of its task.
 const TASK: &str = "volcano.sh/task-spec";
 
@@ -36,8 +34,7 @@ pub(super) fn pods(
         Some(usize::try_from(count).unwrap_or(0))
     };
     let named = |name: Option<EcoString>| name.filter(|name| !name.is_empty());
-    let scheduler =
-        named(text(node, &["spec", "schedulerName"])).unwrap_or_else(|| SCHEDULER.into());
+    let scheduler = named(text(node, &["spec", "schedulerName"])).unwrap_or_else(|| VOLCANO.into());
     let queue = volcano_queue::of_job(node);
     let mut out = Workload::default();
     // Replicas and minAvailable of each task.
@@ -53,7 +50,7 @@ pub(super) fn pods(
         let mut pod = PodTemplate::clone(&pod);
         let name = named(text(task, &["name"])).unwrap_or_else(|| eco_format!("default{at}"));
         for (key, value) in [
-            ("volcano.sh/job-name", object.id.name.clone()),
+            (volcano_queue::OF_JOB, object.id.name.clone()),
             ("volcano.sh/job-namespace", namespace.into()),
             (volcano_queue::LABEL, queue.clone()),
             (TASK, name),
@@ -62,9 +59,9 @@ pub(super) fn pods(
         }
         let scheduler_name =
             named(Some(pod.scheduler.clone())).unwrap_or_else(|| scheduler.clone());
-        gangs &= scheduler_name == SCHEDULER;
+        gangs &= scheduler_name == VOLCANO;
         // Pods of Volcano are placed as kube-scheduler places them.
-        let judged = if scheduler_name == SCHEDULER { EcoString::new() } else { scheduler_name };
+        let judged = if scheduler_name == VOLCANO { EcoString::new() } else { scheduler_name };
         Arc::make_mut(&mut pod.spec).scheduler = judged;
         out.templates.push(Arc::new(pod));
         tasks.push((replicas, count(task, "minAvailable").unwrap_or(replicas)));

@@ -14,9 +14,10 @@ use super::claims::{Claim, Claimed, Refused, Who};
 use crate::api::{ModelServing, Object, was_in_cluster};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Fleet;
+use crate::cluster::schedule::Labels;
 use crate::diag::nearest;
 use crate::operators::servings;
-use crate::operators::servings::objects::pod_group;
+use crate::operators::servings::objects::{names, pod_group};
 use crate::pipeline::serving::PlannedServing;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -24,6 +25,8 @@ use std::collections::BTreeMap;
 
 /// The queue of what names none.
 pub(super) const DEFAULT: &str = "default";
+/// The label of the pods of a Job with its name.
+pub(super) const OF_JOB: &str = "volcano.sh/job-name";
 /// The label of the pods of a Job with its queue.
 pub(super) const LABEL: &str = "volcano.sh/queue-name";
 
@@ -87,6 +90,12 @@ impl<'a> Queues<'a> {
         self.refuses(&of_serving(catalog, serving)?)
             .filter(|_| !was_in_cluster(&serving.object.node))
     }
+}
+
+/// Whether Volcano starts pods with these labels as a gang that is known: those of a Job or of a
+/// ModelServing.
+pub(in crate::pipeline) fn is_gang(labels: &Labels) -> bool {
+    [OF_JOB, names::NAME].into_iter().any(|key| labels.get(key).is_some())
 }
 
 /// The queue of a Job.
@@ -222,6 +231,26 @@ mod tests {
                     _ => "stuck",
                 };
                 assert_eq!(ends, Value::from(expected), "{workload} {more}: {}", all.out);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_judged_of_pods_is_not_of_those_of_a_model_serving() {
+        let volumes = "volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], containers";
+        for (from, to, what) in [
+            ("schedulerName: volcano", "schedulerName: volcano", Value::Null),
+            ("schedulerName: volcano", "schedulerName: other", "other".into()),
+            ("containers", volumes, "volumes".into()),
+        ] {
+            let text = gpu_node("n1", 8, "") + &serving("").replace(from, to);
+            let file = [("in.yaml", text.as_str())];
+            let ran = ome_on("plan -o json -f {in.yaml}", &file);
+            assert_eq!(ran.at("/placement/notJudged/0/what"), what, "{to}: {}", ran.out);
+            for command in ["plan", "rollout m", "rollout --all"] {
+                let page = ome_on(&format!("{command} -f {{in.yaml}}"), &file).out;
+                let last = page.lines().last().unwrap_or_default();
+                assert_eq!(last.contains("judged"), !what.is_null(), "{command} {to}: {page}");
             }
         }
     }
