@@ -144,16 +144,23 @@ struct Unbuilt {
     texts: Arc<HashMap<SourceId, Arc<str>>>,
     /// The same by the Namespaces in such a text.
     namespaces: BTreeMap<EcoString, Arc<str>>,
+    /// The same by the namespaces of the LimitRanges in such a text.
+    limits: BTreeMap<EcoString, Arc<str>>,
 }
 
 impl Unbuilt {
     fn of(catalog: &Catalog) -> Self {
         let texts = Arc::clone(catalog.patched());
-        let namespaces = catalog.others().iter().filter(|object| object.id.kind == "Namespace");
-        let namespaces = namespaces.filter_map(|object| {
-            Some((object.id.name.clone(), Arc::clone(texts.get(&object.span.source)?)))
-        });
-        Self { namespaces: namespaces.collect(), texts }
+        let of_kind = |kind: &'static str, name: fn(&Object) -> Option<EcoString>| {
+            let all = catalog.others().iter().filter(move |object| object.id.kind == kind);
+            all.filter_map(|object| {
+                Some((name(object)?, Arc::clone(texts.get(&object.span.source)?)))
+            })
+            .collect()
+        };
+        let namespaces = of_kind("Namespace", |object| Some(object.id.name.clone()));
+        let limits = of_kind("LimitRange", |object| object.id.scope.namespace().cloned());
+        Self { namespaces, limits, texts }
     }
 
     /// The kustomization that changes a text with a value of a tree.
@@ -167,20 +174,29 @@ impl Unbuilt {
             .or_else(|| node.items().iter().find_map(|item| self.changes(item)))
     }
 
-    /// Leaves open whether Pod Security refuses a pod whose fields, or whose namespace, a patch may
-    /// change.
+    /// Leaves open whether the server refuses a pod whose fields, or the object by which it refuses
+    /// them, a patch may change.
     fn leave_open(&self, pod: &mut PodTemplate, node: &Node) {
-        if !matches!(pod.refused, Some(Refused::Security(_))) {
-            return;
-        }
-        let tree = self.changes(node).or_else(|| self.namespaces.get(&pod.namespace));
-        if let Some(tree) = tree {
-            pod.leave_security_open(eco_format!(
+        let Some(refused) = &pod.refused else { return };
+        let of_namespace = || match refused {
+            Refused::Security(_) => self.namespaces.get(&pod.namespace),
+            Refused::Limits(_) | Refused::Invalid(_) => self.limits.get(&pod.namespace),
+            Refused::Forbidden(_) => None,
+        };
+        let Some(tree) = self.changes(node).or_else(of_namespace) else { return };
+        let command = eco_format!("`ome plan -k {}`", quoted(tree));
+        let why = match refused {
+            Refused::Security(_) => eco_format!(
                 "it enforces a level of Pod Security, and a kustomization that was not built may set \
-                 the `securityContext` of the pods: `ome plan -k {}`",
-                quoted(tree)
-            ));
-        }
+                 the `securityContext` of the pods: {command}"
+            ),
+            _ => eco_format!(
+                "the server refuses the pods as they are written ({}), and a kustomization that was not \
+                 built may change them: {command}",
+                refused.why()
+            ),
+        };
+        pod.leave_refusal_open(why);
     }
 }
 

@@ -36,6 +36,8 @@ use std::sync::Arc;
 pub enum Refused {
     /// A plugin of admission refuses it.
     Forbidden(EcoString),
+    /// A LimitRange refuses it.
+    Limits(EcoString),
     /// Pod Security refuses it.
     Security(EcoString),
     /// It is invalid after admission added values.
@@ -45,15 +47,18 @@ pub enum Refused {
 impl Refused {
     /// The reason, without the object.
     pub fn why(&self) -> &EcoString {
-        let (Self::Forbidden(why) | Self::Security(why) | Self::Invalid(why)) = self;
-        why
+        match self {
+            Self::Forbidden(why) | Self::Limits(why) | Self::Security(why) | Self::Invalid(why) => {
+                why
+            }
+        }
     }
 
     /// The server's answer for a pod of this name.
     pub fn of_pod(&self, name: &str) -> EcoString {
         let name = if name.is_empty() { "*" } else { name };
         match self {
-            Self::Forbidden(why) | Self::Security(why) => {
+            Self::Forbidden(why) | Self::Limits(why) | Self::Security(why) => {
                 eco_format!("pods \"{name}\" is forbidden: {why}")
             }
             Self::Invalid(why) => eco_format!("Pod \"{name}\" is invalid: {why}"),
@@ -222,7 +227,7 @@ impl Admission {
     }
 
     fn validate(&self, namespace: &str, spec: &Node) -> Option<Refused> {
-        let limited = self.limits.refuse(namespace, spec).map(Refused::Forbidden);
+        let limited = self.limits.refuse(namespace, spec).map(Refused::Limits);
         limited.or_else(|| self.enforced.refuse(namespace, spec).map(Refused::Security))
     }
 

@@ -259,7 +259,7 @@ impl Scheduler {
             let why = eco_format!("`{}` schedules these pods, not kube-scheduler", pod.scheduler);
             return Some((pod.scheduler.clone(), why));
         }
-        if let Some(why) = pod.security_unjudged.as_ref().filter(|_| new) {
+        if let Some(why) = pod.refusal_unjudged.as_ref().filter(|_| new) {
             return Some((eco_format!("namespace {}", pod.namespace), why.clone()));
         }
         if let Some(open) = &pod.open {

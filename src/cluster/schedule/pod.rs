@@ -134,7 +134,7 @@ pub struct PodSpec {
     /// Admission refuses its pods.
     pub refused: Option<Refused>,
     /// Why it is not judged whether Pod Security refuses its pods.
-    pub security_unjudged: Option<EcoString>,
+    pub refusal_unjudged: Option<EcoString>,
     /// What of it is left open and keeps it from no node, and why.
     pub open: Option<(EcoString, EcoString)>,
     /// What a pod counts in the quotas of its namespace, where there are some.
@@ -296,7 +296,13 @@ impl PodTemplate {
     /// Leaves open whether Pod Security refuses its pods.
     pub fn leave_security_open(&mut self, why: EcoString) {
         self.refused.take_if(|refused| matches!(refused, Refused::Security(_)));
-        self.security_unjudged = Some(why);
+        self.refusal_unjudged = Some(why);
+    }
+
+    /// Leaves open whether the server refuses its pods.
+    pub fn leave_refusal_open(&mut self, why: EcoString) {
+        self.refused = None;
+        self.refusal_unjudged = Some(why);
     }
 
     /// Whether a taint is tolerated.

@@ -107,7 +107,7 @@ impl PodTemplate {
             volumes: volumes_of(spec, &namespace, admission),
             claims: claims_of(spec),
             refused,
-            security_unjudged: None,
+            refusal_unjudged: None,
             open: None,
             usage,
             node: Some(text(spec.get("nodeName"))).filter(|name| !name.is_empty()),

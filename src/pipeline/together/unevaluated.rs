@@ -249,4 +249,36 @@ mod tests {
         let plain = [("ns/ns.yaml", namespace), ("plain/a.yaml", POD)];
         assert_eq!(of(&plain), (2, vec![]));
     }
+
+    /// The same of what a LimitRange and PriorityClasses refuse.
+    #[test]
+    fn what_a_patch_may_change_is_not_refused() {
+        let limits = "apiVersion: v1\nkind: LimitRange\nmetadata: {name: l, namespace: ml}\nspec: {limits: [{type: Container, max: {memory: 1Gi}}]}\n";
+        let large = POD.replace("image: x", "image: x, resources: {limits: {memory: 2Gi}}");
+        let class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: low}\nvalue: 1\n";
+        let named = POD.replace("spec: {containers", "spec: {priorityClassName: high, containers");
+        let over = "resources: [../base]\npatches: [{path: p.yaml, target: {kind: Deployment}}]\n";
+        let of_limits = "resources: [b.yaml]\nreplacements: [{path: r.yaml}]\n";
+        for (pod, other, patched, code) in [
+            (&large, limits, "", 2),
+            (&large, limits, "over", 0),
+            (&large, limits, "limits", 0),
+            (&named, class, "", 2),
+            (&named, class, "over", 0),
+        ] {
+            let node = gpu_node("n1", 8, "");
+            let mut files = vec![("nodes.yaml", node.as_str()), ("base/a.yaml", pod.as_str())];
+            files.push(("base/kustomization.yaml", "resources: [a.yaml]\n"));
+            files.push(("limits/b.yaml", other));
+            if patched == "over" {
+                files.push(("over/kustomization.yaml", over));
+            }
+            let of_limits = if patched == "limits" { of_limits } else { "resources: [b.yaml]\n" };
+            files.push(("limits/kustomization.yaml", of_limits));
+            let ran = ome_on("plan -o json -f {.}", &files);
+            assert_eq!(ran.code, code, "{patched}: {}{}", ran.out, ran.err);
+            let expected = if code == 0 { vec!["namespace ml".to_owned()] } else { vec![] };
+            assert_eq!(whats(&ran), expected, "{patched}: {}", ran.out);
+        }
+    }
 }
