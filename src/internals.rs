@@ -82,10 +82,11 @@ pub mod operators {
             }
         }
         pub mod releases {
-            pub use crate::operators::kthena::releases::{
-                KTHENA_CONTROLLER, KTHENA_DOCUMENTED, KTHENA_V0_1, KTHENA_V1_0,
-            };
+            pub use crate::operators::kthena::releases::{CONTROLLER, DOCUMENTED, profile};
         }
+    }
+    pub mod servings {
+        pub use crate::operators::servings::rules;
     }
     pub mod kueue {
         pub mod admit {
@@ -111,7 +112,7 @@ pub mod pods {
     }
 }
 pub mod policy {
-    pub use crate::operators::kthena::rules::KthenaPolicy;
+    pub use crate::policy::Policy;
 }
 pub mod quantity {
     pub use crate::quantity::{

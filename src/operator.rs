@@ -6,8 +6,8 @@
 //! through them and do not name one.
 
 use crate::api::{
-    Api, ComponentKind, DeploymentMode, Failure, Model, Object, OperatorConfig, Release, Runtime,
-    Semantics, Service,
+    Api, ComponentKind, DeploymentMode, Failure, Model, Object, OperatorConfig, Runtime, Semantics,
+    Service,
 };
 use crate::catalog::Catalog;
 use crate::check::Check;
@@ -16,8 +16,8 @@ use crate::diag::{Checked, Diagnostic};
 use crate::merge::history::Recorder;
 use crate::objects::{RenderedObject, Settings};
 use crate::pods::built::{Built, Component, Outcome, Unfinished};
+use crate::policy::Policy;
 use crate::policy::upgrade::Upgrade;
-use crate::policy::{Policy, Unknown};
 use crate::select::{Request, Search};
 use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;
@@ -44,8 +44,17 @@ pub(crate) trait Operator: Sync {
         &[]
     }
 
-    /// Its releases, oldest first, each with the fields that its CRDs drop.
-    fn definitions(&self) -> Vec<(Release, &'static [Unknown])>;
+    /// The policy of its documents.
+    fn documented(&self) -> &'static Policy;
+
+    /// The policies of its releases, oldest first.
+    fn releases(&self) -> &'static [&'static Policy];
+
+    /// Builds of the operator that others ship and that `--release` takes too; they are in no order
+    /// with its releases.
+    fn distributions(&self) -> &'static [&'static Policy] {
+        &[]
+    }
 
     /// Its own rules of `validate`.
     fn checks(&self) -> &'static [Check] {
@@ -60,18 +69,6 @@ pub(crate) trait Operator: Sync {
 
 /// The operations on the services of an operator.
 pub(crate) trait Services: Sync {
-    /// The policy of its documents.
-    fn documented(&self) -> &'static Policy;
-
-    /// The policies of its releases, oldest first.
-    fn releases(&self) -> &'static [&'static Policy];
-
-    /// Builds of the operator that others ship and that `--release` takes too; they are in no order
-    /// with its releases.
-    fn distributions(&self) -> &'static [&'static Policy] {
-        &[]
-    }
-
     /// The distribution that an object is written for, and what in it shows that.
     fn recognize(
         &self,

@@ -14,7 +14,7 @@ pub mod upgrade;
 
 pub use readings::Readings;
 
-use crate::api::{Api, Evidence, Field, Model, Release, Semantics};
+use crate::api::{Api, Evidence, Field, Knowledge, Model, Release, Semantics};
 use ecow::EcoString;
 use std::any::Any;
 use std::fmt::Debug;
@@ -314,6 +314,41 @@ pub struct Unknown {
 }
 
 impl Policy {
+    /// Returns a policy of an operator whose services are written as they run: nothing is selected
+    /// for them, so that no rule of selection is ever read.
+    pub const fn undecided(
+        api: Api,
+        id: Release,
+        operator_rules: &'static dyn OperatorRules,
+    ) -> Self {
+        let semantics = match id.knowledge {
+            Knowledge::Documents => Semantics::Documented,
+            Knowledge::Recorded(_) | Knowledge::Read(_) => Semantics::Controller,
+        };
+        Self {
+            unknown: &[],
+            retired: &[],
+            semantics,
+            api,
+            release: id.tag,
+            id,
+            legacy_format_name: false,
+            formats: FormatRule::Attributes,
+            unset: UnsetRule::Unconstrained,
+            version: VersionRule::Precision,
+            range: RangeRule::OpenBounds,
+            auto_select: AutoSelectRule::MatchedEntry,
+            overlap: OverlapRule::Request,
+            rank: RankRule::Priority,
+            protocol: ProtocolRule::Ignored,
+            default_protocol: "",
+            template: TemplateRule::FieldChains,
+            expanded: ExpandedContainers::Engine,
+            quantization: QuantizationRule::Finest,
+            operator_rules,
+        }
+    }
+
     /// Returns the rules of its operator; `None` when they are of another type.
     pub fn operator_rules<T: Any>(&self) -> Option<&'static T> {
         (self.operator_rules as &dyn Any).downcast_ref()
@@ -344,18 +379,6 @@ impl Policy {
 mod tests {
     use super::*;
     use crate::operators;
-
-    #[test]
-    fn rules_of_servings_are_those_that_were_set_last_and_of_their_own_type() {
-        use crate::operators::kthena::releases::{KTHENA_HEAD, KTHENA_V0_1};
-        use crate::operators::servings::{ServingRules, followed};
-        let releases = operators::newest();
-        assert!(releases.servings::<ServingRules>().is_none());
-        assert_eq!(followed(&releases).id.tag, "documented");
-        let releases = releases.with_servings(&KTHENA_V0_1).with_servings(&KTHENA_HEAD);
-        assert_eq!(followed(&releases).id.tag, "head");
-        assert!(releases.servings::<Policy>().is_none());
-    }
 
     #[test]
     fn modes_of_the_built_in_catalog_are_read_by_their_names() {

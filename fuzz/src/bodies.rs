@@ -10,7 +10,7 @@ use ome::internals::diag::Diagnostic;
 use ome::internals::load::{self, Request};
 use ome::internals::merge::history::Recorder;
 use ome::internals::merge::smp;
-use ome::internals::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_DOCUMENTED};
+use ome::internals::operators::servings;
 use ome::internals::quantity::{
     self, IntOrPercent, Memory, Operator, ParamCount, Quantity, Rounding, Selector, Version, hash,
     names as rules,
@@ -68,15 +68,9 @@ fn world(bytes: &[u8], semantics: Semantics) -> World {
         &mut input,
         &Limits::default(),
     );
-    let kthena =
-        if semantics == Semantics::Documented { &KTHENA_DOCUMENTED } else { &KTHENA_CONTROLLER };
     ome::workspace::read(
         loaded,
-        &ReadOptions {
-            expand: true,
-            v2_probes: true,
-            ..ReadOptions::new(semantics).with_servings(kthena)
-        },
+        &ReadOptions { expand: true, v2_probes: true, ..ReadOptions::new(semantics) },
     )
 }
 
@@ -343,11 +337,6 @@ pub fn plan(bytes: &[u8]) {
         let services: Vec<_> = world.catalog.services().collect();
         let planner = Planner::new(&world.catalog);
         let mut planned = planner.plan_all(&services, Depth::Explain);
-        let kthena = if semantics == Semantics::Documented {
-            &KTHENA_DOCUMENTED
-        } else {
-            &KTHENA_CONTROLLER
-        };
         let servings: Vec<_> = world.catalog.model_servings().iter().collect();
         let mut servings = plan_servings(&world.catalog, &servings);
         let mut found: Vec<Diagnostic> =
@@ -405,7 +394,7 @@ pub fn plan(bytes: &[u8]) {
         harmless(&serving::markdown(&servings, &notes, sources));
         for planned in &servings {
             let about = notes.about(planned.serving);
-            let sheet = serving::explain(planned, kthena, about, sources);
+            let sheet = serving::explain(planned, servings::rules(&world.catalog), about, sources);
             harmless(&sheet.text(style));
             harmless(&sheet.markdown());
         }

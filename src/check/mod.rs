@@ -1,7 +1,7 @@
 //! Rules of `validate` beyond syntax and schema. They check the catalog as a whole, one file per
 //! topic.
 //!
-//! In: a frozen [`Catalog`] and a [`Follow`]. Out: findings. A rule is a row of a table ([`CHECKS`]
+//! In: a frozen [`Catalog`]. Out: findings. A rule is a row of a table ([`CHECKS`]
 //! and those of the operators): its codes, its source document, a function. This module reads no
 //! file and changes no object. It checks only the references of a service; `pipeline` evaluates
 //! services. The severity of a finding depends on no flag (OME docs, Serving Runtime, Constraints

@@ -513,6 +513,17 @@ pub(crate) enum KthenaProfileArg {
     Head,
 }
 
+impl KthenaProfileArg {
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::V0_1 => "v0.1",
+            Self::V1_0 => "v1.0",
+            Self::Head => "head",
+        }
+    }
+}
+
 /// Output format of commands that report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {

@@ -506,7 +506,7 @@ impl Session {
     /// no other header names it.
     pub(crate) fn serving_header(&self, alone: bool) -> String {
         let cluster = self.in_cluster(|api| alone && api == servings::API);
-        format!("kthena: {}{cluster}", self.serving_rules().profile)
+        format!("kthena: {}{cluster}", self.serving_rules().name)
     }
 
     /// The releases that the live cluster runs.

@@ -1,14 +1,13 @@
 //! The releases of a run: `--release`, the settings, and equivalent older flags.
 
 use super::Failure;
-use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
+use super::args::{InputArgs, SemanticsArg};
 use crate::api::{Api, Semantics};
 use crate::builtin;
 use crate::load::settings::Settings;
-use crate::operators::kthena::releases::{self as kthena, KTHENA_CONTROLLER, KTHENA_HEAD};
-use crate::operators::kthena::rules::{KthenaPolicy, KthenaProfile};
-use crate::operators::{self, platform, released};
-use crate::policy::{Platform, Readings};
+use crate::operators::kthena::releases as kthena;
+use crate::operators::{self, platform, released, servings};
+use crate::policy::{Platform, Policy, Readings};
 
 /// The modes and releases to follow.
 #[derive(Clone, Debug)]
@@ -80,58 +79,51 @@ pub(super) fn followed(
     let names = operators::known_releases().into_iter().map(|(name, _)| name);
     let named = names.filter_map(|name| Some(format!("{name}={}", requests(name)?)));
     let named = named.collect();
-    let profile = settings.kthena_profile.as_deref();
-    let controller = match readings.mode(Api::Kthena) {
-        Semantics::Documented => None,
-        Semantics::Controller if admitted => Some(&KTHENA_HEAD),
-        Semantics::Controller => Some(&KTHENA_CONTROLLER),
-    };
-    let servings = of_kthena(args, controller, requests("kthena"), profile)?;
-    let readings = readings.with_servings(servings);
+    let of_servings = of_kthena(args, &readings, requests("kthena"), settings)?;
+    if let Some(policy) = of_servings {
+        readings.follow(policy);
+    }
+    if admitted && let Some(policy) = readings.policy(servings::API) {
+        readings.follow(kthena::without_server(policy));
+    }
     let groups_named = groups.is_some();
     let documented = run == Some(Semantics::Documented);
     Ok(Followed { readings, platform, groups_named, documented, named })
 }
 
-/// The policy of ModelServings: the flag, else the settings, else the document. `controller` is the
-/// newest release, where a release is followed.
+/// The policy of ModelServings that a flag, else the settings select; `None` for that of the mode.
 fn of_kthena(
     args: &InputArgs,
-    controller: Option<&'static KthenaPolicy>,
+    readings: &Readings,
     release: Option<String>,
-    setting: Option<&str>,
-) -> Result<&'static KthenaPolicy, Failure> {
-    let named = release.and_then(|tag| {
-        kthena::RELEASES.iter().find(|release| release.id.tag == tag).map(|release| release.profile)
-    });
-    let flag = args.kthena_profile.map(|profile| match profile {
-        KthenaProfileArg::V0_1 => KthenaProfile::V0_1,
-        KthenaProfileArg::V1_0 => KthenaProfile::V1_0,
-        KthenaProfileArg::Head => KthenaProfile::Head,
-    });
-    let profile = match (flag, named) {
-        (Some(flag), Some(named)) if flag != named => {
-            return Err(Failure::Usage(format!(
-                "`--kthena-profile {flag}` and `--release kthena={named}` select two releases"
-            )));
-        }
-        (flag, named) => flag.or(named),
-    };
-    match (controller, profile) {
-        (Some(newest), None | Some(KthenaProfile::Head)) => Ok(newest),
+    settings: &Settings,
+) -> Result<Option<&'static Policy>, Failure> {
+    let named = release.and_then(|tag| operators::release(servings::API, &tag));
+    let flag = args.kthena_profile.and_then(|profile| kthena::profile(profile.name()));
+    if let (Some(flag), Some(named)) = (flag, named)
+        && flag.id != named.id
+    {
+        return Err(Failure::Usage(format!(
+            "`--kthena-profile {}` and `--release kthena={}` select two releases",
+            flag.release, named.release
+        )));
+    }
+    match readings.mode(servings::API) {
         // The code that is followed is one commit, which another profile contradicts.
-        (Some(_), Some(_)) if named.is_none() => Err(Failure::Usage(
-            "`--semantics controller` follows the Kthena of `--kthena-profile head`; name another \
-             release with `--release kthena=TAG`"
-                .into(),
-        )),
-        (_, Some(profile)) => Ok(kthena::of(profile)),
-        (None, None) => Ok(kthena::of(match setting {
-            Some("v0.1") => KthenaProfile::V0_1,
-            Some("v1.0") => KthenaProfile::V1_0,
-            Some("head") => KthenaProfile::Head,
-            _ => KthenaProfile::Documented,
-        })),
+        Semantics::Controller
+            if named.is_none() && flag.is_some_and(|flag| flag.id != kthena::CONTROLLER.id) =>
+        {
+            Err(Failure::Usage(
+                "`--semantics controller` follows the Kthena of `--kthena-profile head`; name \
+                 another release with `--release kthena=TAG`"
+                    .into(),
+            ))
+        }
+        Semantics::Controller => Ok(flag.or(named)),
+        Semantics::Documented => {
+            let setting = settings.kthena_profile.as_deref().and_then(kthena::profile);
+            Ok(flag.or(named).or(setting).map(kthena::without_server))
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! The whole input counts, not only the selected services: all of them share the nodes.
 
-use super::{Fate, Group, Pair, Settings};
+use super::{Fate, Group, Pair, Settings, upgrade};
 use crate::operators::servings;
 use crate::pipeline::{
     self, Before, Changes, ComponentRollout, Doubts, NotJudged, RollEnd, RollOptions,
@@ -122,10 +122,9 @@ pub(super) fn capacity(
         return None;
     }
     // The same input has the same placement if no pod differs.
-    let [from, to] = [before, after].map(|side| servings::rules(&side.world.catalog));
+    let upgrades_servings = upgrade::of([before, after], servings::API).is_some();
     let all = [before, after].iter().all(|side| is_whole(side));
-    let same =
-        between_releases && all && from.profile == to.profile && groups.iter().all(keeps_pods);
+    let same = between_releases && all && !upgrades_servings && groups.iter().all(keeps_pods);
     let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
     // Changed workloads that no operator writes are in no group.
     let restarts = restarts || changes_workloads(before, after);

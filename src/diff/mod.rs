@@ -337,9 +337,11 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
     let upgrades_services = releases.is_some();
     // Then no service is skipped as unaffected.
     inputs.shared |= upgrades_services;
-    let [from, to] = sides.map(|side| servings::rules(&side.world.catalog));
-    let upgrades =
-        (from.profile != to.profile).then(|| Upgrades::new(&after.world.catalog, from, to));
+    let of_servings = upgrade::of(sides, servings::API);
+    let upgrades = of_servings.map(|_| {
+        let [from, to] = sides.map(|side| servings::rules(&side.world.catalog));
+        Upgrades::new(&after.world.catalog, from, to)
+    });
     let upgrades = upgrades.as_ref();
     let comparison =
         Comparison { sides, renderers: &renderers, inputs: &inputs, settings, upgrades_services };
@@ -369,9 +371,8 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
         diff.notes = upgrade::notes(&comparison, releases);
         diff.basis = upgrade::basis(releases);
     }
-    diff.between_releases = releases
-        .map(|[from, to]| Direction::between(&from.id, &to.id))
-        .or(upgrades.map(|_| Direction::between(&from.id, &to.id)));
+    diff.between_releases =
+        releases.or(of_servings).map(|[from, to]| Direction::between(&from.id, &to.id));
     if diff.between_releases.is_some() {
         upgrade::order(&mut diff);
     }

@@ -35,19 +35,19 @@ pub(crate) static OPERATORS: [&dyn Operator; 3] =
 /// Returns the documents and the newest release of every operator; the documents are followed.
 pub fn newest() -> Readings {
     let mut newest = Readings::default();
-    for services in OPERATORS.iter().filter_map(|operator| operator.services()) {
-        if let Some(controller) = newest_recorded(services) {
-            newest.add(services.documented(), controller);
+    for operator in OPERATORS {
+        if let Some(release) = newest_recorded(operator) {
+            newest.add(operator.documented(), release);
         }
     }
     newest
 }
 
 /// Returns the newest release whose controllers were run, which controller mode follows by default.
-fn newest_recorded(services: &dyn Services) -> Option<&'static Policy> {
+fn newest_recorded(operator: &dyn Operator) -> Option<&'static Policy> {
     let is_recorded = |release: &&&Policy| matches!(release.id.knowledge, Knowledge::Recorded(_));
     // Releases are listed from old to new, so the last recorded one is the newest.
-    services.releases().iter().rev().find(is_recorded).copied()
+    operator.releases().iter().rev().find(is_recorded).copied()
 }
 
 /// Returns the operator of an API; `None` for the cluster itself.
@@ -155,14 +155,15 @@ pub fn releases(api: Api) -> Vec<Release> {
 
 /// Returns the policy of a release or of a distribution, by its tag.
 pub fn release(api: Api, tag: &str) -> Option<&'static Policy> {
-    let services = services(api)?;
-    let all = services.releases().iter().chain(services.distributions());
+    let operator = operator(api)?;
+    let all = operator.releases().iter().chain(operator.distributions());
     all.copied().find(|release| release.id.tag == tag)
 }
 
 /// Returns the releases of an operator, oldest first, each with the fields that its CRDs drop.
 pub fn definitions(api: Api) -> Vec<(Release, &'static [Unknown])> {
-    operator(api).map(Operator::definitions).unwrap_or_default()
+    let releases = operator(api).map(Operator::releases).unwrap_or_default();
+    releases.iter().map(|policy| (policy.id, policy.unknown)).collect()
 }
 
 /// Returns the tags of every operator's releases, oldest first.
@@ -177,7 +178,7 @@ pub fn release_tags() -> Vec<(&'static str, Vec<&'static str>)> {
 /// first.
 pub fn known_releases() -> Vec<(&'static str, Vec<Release>)> {
     let of = |api: Api| {
-        let others = services(api).map(Services::distributions).unwrap_or_default();
+        let others = operator(api).map(Operator::distributions).unwrap_or_default();
         let others = others.iter().map(|policy| policy.id);
         releases(api).into_iter().chain(others).collect::<Vec<_>>()
     };
@@ -196,7 +197,7 @@ pub fn default_tag(name: &str) -> Option<&'static str> {
         _ => {
             let (_, api) = released().find(|(operator, _)| *operator == name)?;
             // An operator without recorded releases is followed at its newest one.
-            let recorded = services(api).and_then(newest_recorded).map(|policy| policy.id.tag);
+            let recorded = operator(api).and_then(newest_recorded).map(|policy| policy.id.tag);
             recorded.or_else(|| releases(api).last().map(|release| release.tag))
         }
     }
@@ -206,12 +207,11 @@ pub fn default_tag(name: &str) -> Option<&'static str> {
 /// operator whose rules are not listed.
 pub fn rules_of(name: &str, tag: &str) -> Option<usize> {
     let (_, api) = released().find(|(operator, _)| *operator == name)?;
-    let services = services(api)?;
-    let position = services.releases().iter().position(|release| release.id.tag == tag)?;
+    let operator = operator(api)?;
+    let (upgrade, releases) = (operator.services()?.upgrade(), operator.releases());
+    let position = releases.iter().position(|release| release.id.tag == tag)?;
     // The oldest release has none before it: there is no number of changed rules to show.
-    let [before, policy] =
-        [services.releases().get(position.checked_sub(1)?)?, services.releases().get(position)?];
-    let upgrade = services.upgrade();
+    let [before, policy] = [releases.get(position.checked_sub(1)?)?, releases.get(position)?];
     let switches = upgrade.rules.iter().flat_map(|rules| rules.iter());
     let differs = switches.filter(|rule| (rule.differs)(before, policy)).count();
     let effects = upgrade.effects.iter().filter(|rule| (rule.differs)(before, policy)).count();

@@ -6,12 +6,13 @@
 //! [`Services`](crate::operator::Services) applies to it.
 
 use super::kthena::releases::{KTHENA_DOCUMENTED, KTHENA_V0_4};
+use super::kthena::rules::Rules as _;
 use crate::api::Api;
 use crate::catalog::Catalog;
-use crate::policy::Readings;
+use crate::policy::{Policy, Readings};
 
-pub use super::kthena::rules::KthenaPolicy as ServingRules;
-pub(crate) use super::kthena::rules::{KthenaProfile as Profile, RoleStruct};
+pub use super::kthena::rules::KthenaRelease as ServingRules;
+pub(crate) use super::kthena::rules::RoleStruct;
 pub(crate) use super::kthena::upgrade::{ROLE_STRUCT, between as upgrade_rules};
 pub(crate) use super::kthena::{objects, read, rollout};
 
@@ -25,10 +26,10 @@ pub(crate) fn first_with_budgets() -> &'static ServingRules {
 
 /// Returns the rules that are followed; those of the document where none were chosen.
 pub(crate) fn followed(readings: &Readings) -> &'static ServingRules {
-    readings.servings().unwrap_or(&KTHENA_DOCUMENTED)
+    readings.policy(API).map_or(&KTHENA_DOCUMENTED, Policy::kthena)
 }
 
 /// Returns the rules that a catalog was read by.
-pub(crate) fn rules(catalog: &Catalog) -> &'static ServingRules {
+pub fn rules(catalog: &Catalog) -> &'static ServingRules {
     followed(catalog.readings())
 }

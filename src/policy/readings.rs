@@ -4,20 +4,17 @@
 //! input select. Out: the policy that decides. A run can follow the release of one operator and the
 //! documents of the others.
 
-use super::{OperatorRules, Policy};
+use super::Policy;
 use crate::api::{Api, Semantics};
-use std::any::Any;
 use std::fmt;
 
 /// The documents and one release of every operator, and which of both is followed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Readings {
-    /// The documents and the release of each operator that has policies.
+    /// The documents and the release of each operator, indexed by [`Semantics`].
     by_api: [Option<[&'static Policy; 2]>; Api::COUNT],
     /// The mode of each operator; the entry of `Cluster` is the default mode of the run.
     modes: [Semantics; Api::COUNT],
-    /// The rules of ModelServings, which nothing is decided about.
-    servings: Option<&'static dyn OperatorRules>,
 }
 
 impl Readings {
@@ -26,23 +23,22 @@ impl Readings {
         self.by_api[release.api as usize] = Some([documented, release]);
     }
 
-    /// Replaces the release of an operator that was added before.
+    /// Replaces the release of an operator that was added before. Rules of the same release stay:
+    /// they can have more, or fewer, of its server.
     pub fn set_release(&mut self, release: &'static Policy) {
-        if let Some([_, controller]) = &mut self.by_api[release.api as usize] {
+        if let Some([_, controller]) = &mut self.by_api[release.api as usize]
+            && controller.id != release.id
+        {
             *controller = release;
         }
     }
 
-    /// Sets the document or the release of ModelServings.
-    #[must_use]
-    pub fn with_servings(mut self, rules: &'static dyn OperatorRules) -> Self {
-        self.servings = Some(rules);
-        self
-    }
-
-    /// Returns the rules of ModelServings; `None` when none were set, or of another type.
-    pub fn servings<T: Any>(&self) -> Option<&'static T> {
-        (self.servings? as &dyn Any).downcast_ref()
+    /// Replaces what the mode of an operator selects, the documents or the release.
+    pub fn follow(&mut self, policy: &'static Policy) {
+        let mode = self.mode(policy.api);
+        if let Some(pair) = &mut self.by_api[policy.api as usize] {
+            pair[mode as usize] = policy;
+        }
     }
 
     /// Returns a copy with one mode for every operator.
@@ -75,11 +71,7 @@ impl Readings {
 
     /// Returns the policy of an API in a mode; `None` for an API without policies.
     pub fn policy_by(&self, api: Api, mode: Semantics) -> Option<&'static Policy> {
-        let [documented, controller] = self.by_api[api as usize]?;
-        Some(match mode {
-            Semantics::Documented => documented,
-            Semantics::Controller => controller,
-        })
+        Some(self.by_api[api as usize]?[mode as usize])
     }
 
     /// Returns a copy with that mode for everything when all `operators` share one mode, else

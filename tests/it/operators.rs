@@ -56,7 +56,7 @@ fn every_release_policy_field_is_read_by_a_rule() {
     let mut unread = Vec::new();
     let mut seen = 0;
     for (name, body) in policies.iter().flat_map(|text| items(text, "struct")) {
-        if !["Policy", "OmeRelease", "KServeRelease", "KthenaPolicy"].contains(&name) {
+        if !["Policy", "OmeRelease", "KServeRelease", "KthenaRelease"].contains(&name) {
             continue;
         }
         for field in body.lines().filter_map(|line| line.trim().strip_prefix("pub ")) {

@@ -132,10 +132,12 @@ impl Asked<'_> {
         }
         let mut rows = vec![semantics];
         rows.extend(releases);
-        rows.push(self.row(
-            "kthena-profile",
-            Some(servings::followed(&followed.readings).profile.to_string()),
-        ));
+        rows.push(
+            self.row(
+                "kthena-profile",
+                Some(servings::followed(&followed.readings).name.to_owned()),
+            ),
+        );
         rows.push(self.builtin());
         rows.extend(self.lists(each));
         let overlays = self.argument("overlays").or_else(|| self.place("kustomize"));

@@ -5,8 +5,7 @@ use super::{
     select, upgrade,
 };
 use crate::api::{
-    Api, DeploymentMode, Failure, Model, Object, OperatorConfig, Release, Runtime, Scope,
-    Semantics, Service,
+    Api, DeploymentMode, Failure, Model, Object, OperatorConfig, Runtime, Scope, Semantics, Service,
 };
 use crate::catalog::Catalog;
 use crate::check::Check;
@@ -17,8 +16,8 @@ use crate::objects::RenderedObject;
 use crate::operator::{Context, Operator, Resolver, Services};
 use crate::operators::kserve::rules::Rules as _;
 use crate::pods::built::{Built, Outcome};
+use crate::policy::Policy;
 use crate::policy::upgrade::Upgrade;
-use crate::policy::{Policy, Unknown};
 use crate::select::{Request, Search};
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -50,20 +49,6 @@ impl Operator for KServe {
         &["transformer", "predictor", "kserve-workload-svc"]
     }
 
-    fn definitions(&self) -> Vec<(Release, &'static [Unknown])> {
-        releases::RELEASES.iter().map(|policy| (policy.id, policy.unknown)).collect()
-    }
-
-    fn checks(&self) -> &'static [Check] {
-        checks::CHECKS
-    }
-
-    fn services(&self) -> Option<&'static dyn Services> {
-        Some(&Self)
-    }
-}
-
-impl Services for KServe {
     fn documented(&self) -> &'static Policy {
         &releases::DOCUMENTED
     }
@@ -76,6 +61,16 @@ impl Services for KServe {
         &releases::DISTRIBUTIONS
     }
 
+    fn checks(&self) -> &'static [Check] {
+        checks::CHECKS
+    }
+
+    fn services(&self) -> Option<&'static dyn Services> {
+        Some(&Self)
+    }
+}
+
+impl Services for KServe {
     fn recognize(
         &self,
         api_version: &str,

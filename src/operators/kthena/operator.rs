@@ -2,10 +2,10 @@
 //! nothing is decided about them.
 
 use super::{checks, objects, releases};
-use crate::api::{Api, Release};
+use crate::api::Api;
 use crate::check::Check;
 use crate::operator::Operator;
-use crate::policy::Unknown;
+use crate::policy::Policy;
 
 pub(crate) struct Kthena;
 
@@ -30,9 +30,14 @@ impl Operator for Kthena {
         objects::names::NAME
     }
 
-    fn definitions(&self) -> Vec<(Release, &'static [Unknown])> {
-        releases::RELEASES.iter().map(|release| (release.id, release.unknown)).collect()
+    fn documented(&self) -> &'static Policy {
+        &releases::DOCUMENTED
     }
+
+    fn releases(&self) -> &'static [&'static Policy] {
+        &releases::RELEASES
+    }
+
     fn checks(&self) -> &'static [Check] {
         checks::CHECKS
     }

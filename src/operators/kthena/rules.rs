@@ -4,46 +4,7 @@
 //! The values are in `releases.rs`. A rule that differs reads one field; no rule
 //! checks which constant it received.
 
-use crate::api::Release;
-use crate::policy::{ServingFeatures, Unknown};
-use std::fmt;
-
-/// A constant by its name in `--kthena-profile`. Declaration order is release order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum KthenaProfile {
-    /// The Kthena blog as written.
-    Documented,
-    /// v0.1.0 of 2025-10.
-    V0_1,
-    /// v0.4.0 of 2026-04.
-    V0_4,
-    /// v1.0.0 of 2026-07.
-    V1_0,
-    /// volcano-sh/kthena @3cc0572.
-    Head,
-}
-
-impl KthenaProfile {
-    /// The profiles that the flag accepts.
-    pub const NAMED: [Self; 3] = [Self::V0_1, Self::V1_0, Self::Head];
-
-    /// Returns the value used in flags and output.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Documented => "documented",
-            Self::V0_1 => "v0.1",
-            Self::V0_4 => "v0.4",
-            Self::V1_0 => "v1.0",
-            Self::Head => "head",
-        }
-    }
-}
-
-impl fmt::Display for KthenaProfile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+use crate::policy::{Policy, ServingFeatures, Unknown};
 
 /// When a ServingGroup gets a PodGroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,20 +125,18 @@ pub enum Admission {
     Server,
 }
 
-/// The rules that differ between releases.
+/// Rules of Kthena: its document and the differences between its releases.
 #[derive(Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a feature that a release has or has not"
 )]
-pub struct KthenaPolicy {
-    /// Its name in `--kthena-profile`.
-    pub profile: KthenaProfile,
-    /// The release.
-    pub id: Release,
-    /// Fields that its CRD drops; they identify the release of a live cluster
-    /// (charts/kthena/charts/workload/crds).
-    pub unknown: &'static [Unknown],
+pub struct KthenaRelease {
+    /// Its name in `--kthena-profile` and in output.
+    pub name: &'static str,
+    /// A value that only later releases have is read as they read it: it shows that one of them is
+    /// meant.
+    pub reads_later_values: bool,
     /// Kinds of earlier releases that its CRDs no longer have.
     pub ended: &'static [Unknown],
     /// See [`Admission`].
@@ -232,7 +191,7 @@ pub struct KthenaPolicy {
     pub reconciles: bool,
 }
 
-impl KthenaPolicy {
+impl KthenaRelease {
     /// Whether manifests are checked as its CRD and its webhook do.
     pub fn admits_as_server(&self) -> bool {
         self.admission == Admission::Server
@@ -249,5 +208,21 @@ impl KthenaPolicy {
             role_rolling_update: self.role_rolling_update,
             scale_subresource: self.scale_subresource,
         }
+    }
+}
+
+/// Gives a policy of Kthena its rules.
+pub(crate) trait Rules {
+    /// Returns the rules that only Kthena has.
+    ///
+    /// # Panics
+    /// If the policy is not one of Kthena. Its constants have both, and the operator of a policy is
+    /// found by its API.
+    fn kthena(&self) -> &'static KthenaRelease;
+}
+
+impl Rules for Policy {
+    fn kthena(&self) -> &'static KthenaRelease {
+        self.operator_rules().expect("a policy of Kthena has the rules of Kthena")
     }
 }

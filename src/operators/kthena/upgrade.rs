@@ -1,6 +1,6 @@
 //! The changes of a Kthena upgrade, rule by rule.
 
-use super::rules::KthenaPolicy;
+use super::rules::KthenaRelease;
 use crate::api::{FieldEdit, ModelServing, Object, RolloutType};
 use crate::policy::upgrade::{EditRule, ReleaseRule};
 use crate::yaml::{FieldPath, Node};
@@ -89,8 +89,8 @@ const NO_QUEUE: EditRule = EditRule::Fields(|today| {
 /// The rules by which two releases differ for a ModelServing, among the other objects of the later
 /// state.
 pub(crate) fn between(
-    from: &KthenaPolicy,
-    to: &KthenaPolicy,
+    from: &KthenaRelease,
+    to: &KthenaRelease,
     serving: &ModelServing,
     others: &[Object],
 ) -> Vec<&'static ReleaseRule> {

@@ -5,8 +5,7 @@ use super::objects::model_config::ModelConfig;
 use super::rules::Rules as _;
 use super::{admission, build, checks, objects, read, releases, select, upgrade};
 use crate::api::{
-    Api, ComponentKind, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics,
-    Service,
+    Api, ComponentKind, Failure, Model, Object, OperatorConfig, Runtime, Semantics, Service,
 };
 use crate::catalog::Catalog;
 use crate::check::Check;
@@ -16,8 +15,8 @@ use crate::merge::history::Recorder;
 use crate::objects::RenderedObject;
 use crate::operator::{Context, Operator, Resolver, Services};
 use crate::pods::built::{Built, Component, Outcome, Unfinished};
+use crate::policy::Policy;
 use crate::policy::upgrade::Upgrade;
-use crate::policy::{Policy, Unknown};
 use crate::select::{Request, Search};
 use crate::yaml::FieldPath;
 use ecow::EcoString;
@@ -50,8 +49,12 @@ impl Operator for Ome {
         &["router", "engine"]
     }
 
-    fn definitions(&self) -> Vec<(Release, &'static [Unknown])> {
-        releases::RELEASES.iter().map(|policy| (policy.id, policy.unknown)).collect()
+    fn documented(&self) -> &'static Policy {
+        &releases::DOCUMENTED
+    }
+
+    fn releases(&self) -> &'static [&'static Policy] {
+        &releases::RELEASES
     }
 
     fn checks(&self) -> &'static [Check] {
@@ -64,14 +67,6 @@ impl Operator for Ome {
 }
 
 impl Services for Ome {
-    fn documented(&self) -> &'static Policy {
-        &releases::DOCUMENTED
-    }
-
-    fn releases(&self) -> &'static [&'static Policy] {
-        &releases::RELEASES
-    }
-
     fn upgrade(&self) -> &'static Upgrade {
         &upgrade::UPGRADE
     }

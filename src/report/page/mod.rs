@@ -71,7 +71,7 @@ impl View<'_> {
             "planned": self.planned.len(),
             "columns": COLUMNS,
             "namespaces": namespaces(self.planned, self.sources),
-            "profile": self.serving_rules.profile.to_string(),
+            "profile": self.serving_rules.name,
             "titles": serving::TITLES,
             "servings": self.servings.iter().map(|planned| serving::cells(planned)).collect::<Vec<_>>(),
             "notes": serving::remarks(self.servings, self.notes, self.sources).collect::<Vec<_>>(),

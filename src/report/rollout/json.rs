@@ -84,7 +84,7 @@ impl Serialize for Rollout<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("schemaVersion", SCHEMA_VERSION)?;
         map.serialize_entry("semantics", self.readings.run().as_str())?;
-        map.serialize_entry("kthenaProfile", self.profile.as_str())?;
+        map.serialize_entry("kthenaProfile", self.profile)?;
         map.serialize_entry("name", self.to.name().as_str())?;
         map.serialize_entry("namespace", self.to.namespace.as_str())?;
         map.serialize_entry(

@@ -13,7 +13,6 @@ use super::table::{Style, table};
 use super::{markdown, roll};
 use crate::api::{ModelServing, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
-use crate::operators::servings::Profile;
 use crate::operators::servings::rollout::{
     Capacity, Cell as GroupCell, GroupStatus, Kind, Outcome, Row, Trace,
 };
@@ -30,7 +29,7 @@ pub struct Rollout<'a> {
     /// The mode: documented or controller.
     pub readings: Readings,
     /// The Kthena profile that was simulated.
-    pub profile: Profile,
+    pub profile: &'static str,
     /// The ModelServing before the change; `None` at creation.
     pub from: Option<&'a ModelServing>,
     /// The ModelServing after the change.

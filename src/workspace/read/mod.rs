@@ -24,7 +24,7 @@ use crate::load::{Document, Loaded, has_sign, kinds};
 use crate::operators;
 use crate::operators::kserve::read as kserve;
 use crate::operators::ome::rules::Rules as _;
-use crate::operators::servings::{self, ServingRules};
+use crate::operators::servings;
 use crate::policy::{BuiltinMode, Platform, Policy, Readings};
 use crate::source::{Source, SourceMap, Span};
 use crate::workspace::accounting::{self, Accounting, InputRow};
@@ -100,10 +100,10 @@ impl ReadOptions {
         }
     }
 
-    /// The options with other rules of ModelServings.
+    /// The options with other rules in the mode of an operator.
     #[must_use]
-    pub fn with_servings(mut self, rules: &'static ServingRules) -> Self {
-        self.readings = self.readings.with_servings(rules);
+    pub fn following(mut self, policy: &'static Policy) -> Self {
+        self.readings.follow(policy);
         self
     }
 
@@ -540,8 +540,8 @@ fn chosen_settings(
     config
 }
 
-/// The releases that a live cluster runs; those that no flag and no setting names are followed. For
-/// ModelServings a release is followed in controller mode alone: the document is none.
+/// The releases that a live cluster runs; those that no flag and no setting names are followed where
+/// a release is.
 fn running(
     documents: &[Document],
     evidence: Evidence,
@@ -569,10 +569,6 @@ fn running(
         }
         if given.follows_cluster {
             given.readings.set_mode(api, Semantics::Controller);
-        }
-        if operators::services(api).is_none() && given.readings.mode(api) == Semantics::Controller {
-            let rules = servings::followed(&given.readings).at(release.followed);
-            given.readings = given.readings.with_servings(rules);
         }
         found.push(release);
     }
@@ -635,7 +631,7 @@ fn followed(api: Api, given: &ReadOptions) -> Option<ReleaseSchema> {
         let rules = servings::followed(&given.readings);
         return (!rules.ended.is_empty()).then(|| ReleaseSchema {
             operator: api.title(),
-            tag: rules.id.tag,
+            tag: given.readings.policy(api).map_or("", |policy| policy.id.tag),
             unknown: rules.ended,
             retired: &[],
         });

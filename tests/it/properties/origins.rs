@@ -11,10 +11,9 @@ use ome::internals::load::{self, Memory, Request};
 use ome::internals::merge::history::Recorder;
 use ome::internals::operators;
 use ome::internals::operators::kthena::objects::{Expanded, Replaced, expand};
-use ome::internals::operators::kthena::releases::{
-    KTHENA_CONTROLLER, KTHENA_DOCUMENTED, KTHENA_V0_1, KTHENA_V1_0,
-};
-use ome::internals::policy::KthenaPolicy;
+use ome::internals::operators::kthena::releases::{CONTROLLER, DOCUMENTED, profile};
+use ome::internals::operators::servings::rules;
+use ome::internals::policy::Policy;
 use ome::internals::quantity::Quantity;
 use ome::internals::yaml::{FieldPath, Limits, Node, Rule};
 use ome::pipeline::{
@@ -59,10 +58,10 @@ impl Input {
         }
     }
 
-    fn options(&self, kthena: Option<&'static KthenaPolicy>) -> ReadOptions {
+    fn options(&self, kthena: Option<&'static Policy>) -> ReadOptions {
         let mut options = ReadOptions::new(self.semantics());
         if let Some(policy) = kthena {
-            options = options.with_servings(policy);
+            options = options.following(policy);
         }
         let named = self.release.as_deref().and_then(|release| release.split_once('='));
         if let Some((operator, tag)) = named
@@ -90,7 +89,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn world(&mut self, input: &Input, kthena: Option<&'static KthenaPolicy>) -> World {
+    fn world(&mut self, input: &Input, kthena: Option<&'static Policy>) -> World {
         let same = self.first.as_ref().is_some_and(|first| first.shape() == input.shape());
         if !same {
             *self = Self { first: Some(input.clone()), ..Self::default() };
@@ -336,7 +335,8 @@ fn services(reader: &mut Reader, input: &Input) -> Judged {
 /// The ModelServings of an input, and what their controllers write.
 fn servings(reader: &mut Reader, input: &Input) -> Judged {
     let mut judged = Judged::default();
-    for policy in [&KTHENA_DOCUMENTED, &KTHENA_V0_1, &KTHENA_V1_0, &KTHENA_CONTROLLER] {
+    let named = ["v0.1", "v1.0"].map(|name| profile(name).expect("it is a release"));
+    for policy in [&DOCUMENTED, named[0], named[1], &CONTROLLER] {
         let world = reader.world(input, Some(policy));
         if world.diagnostics.iter().any(|found| found.severity == Severity::Error) {
             continue;
@@ -350,7 +350,9 @@ fn servings(reader: &mut Reader, input: &Input) -> Judged {
             };
             let none = Replaced::default();
             judged.objects(&world, (input, &layers), written, &history.of(&none));
-            for Expanded { node, replaced } in expand(serving, policy, &mut Vec::new()) {
+            for Expanded { node, replaced } in
+                expand(serving, rules(&world.catalog), &mut Vec::new())
+            {
                 judged.objects(&world, (input, &layers), [&node], &history.of(&replaced));
             }
         }

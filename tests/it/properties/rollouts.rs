@@ -5,8 +5,8 @@ use super::load_text;
 use crate::objects::{node, runner};
 use ome::internals::api::Semantics;
 use ome::internals::cluster::fleet::Verdict;
-use ome::internals::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_DOCUMENTED};
-use ome::internals::policy::KthenaPolicy;
+use ome::internals::operators::kthena::releases::{CONTROLLER, DOCUMENTED};
+use ome::internals::policy::Policy;
 use ome::pipeline::{
     AddedNodes, Changes, ComponentRollout, PlacementOptions, Planner, RollEnd, RollOptions,
     ServiceRollout, State, roll, together,
@@ -46,7 +46,7 @@ struct Drawn {
 struct Fleet {
     nodes: Vec<i64>,
     services: Vec<Drawn>,
-    kthena: &'static KthenaPolicy,
+    kthena: &'static Policy,
 }
 
 /// Limits of an update; the server refuses two zeros.
@@ -80,7 +80,7 @@ fn fleets() -> impl Strategy<Value = Fleet> {
             strategy,
         });
     let nodes = prop::collection::vec(select(vec![4_i64, 8, 8]), 1..5);
-    let kthena = select(vec![&KTHENA_DOCUMENTED, &KTHENA_CONTROLLER]);
+    let kthena = select(vec![&DOCUMENTED, &CONTROLLER]);
     (nodes, prop::collection::vec(service, 1..4), kthena)
         .prop_map(|(nodes, services, kthena)| Fleet { nodes, services, kthena })
 }
@@ -138,7 +138,7 @@ impl Fleet {
 
     fn world(&self, objects: &[Value], nodes: &[Value]) -> World {
         let all: Vec<String> = objects.iter().chain(nodes).map(Value::to_string).collect();
-        load_text(&all.join("\n---\n"), &ReadOptions::new(SEMANTICS).with_servings(self.kthena))
+        load_text(&all.join("\n---\n"), &ReadOptions::new(SEMANTICS).following(self.kthena))
     }
 
     fn play(before: &World, after: &World) -> Vec<ServiceRollout> {

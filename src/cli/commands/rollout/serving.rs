@@ -104,7 +104,7 @@ pub(super) fn run(
         .collect();
     let view = rollout::Rollout {
         readings: session.named_readings(),
-        profile: session.serving_rules().profile,
+        profile: session.serving_rules().name,
         from: scenario.from.last().map(|before| before.serving),
         to,
         outcome: &outcome,
@@ -196,7 +196,7 @@ fn fits_as_simulated(outcome: &Played, rolled: &[ComponentRollout]) -> Vec<bool>
 /// The groups that run at the lowest point by the releases since v0.4.0, if the document lets more
 /// run.
 fn since_v0_4(scenario: &Scenario<'_>, outcome: &Played) -> Option<i64> {
-    if scenario.policy.profile != servings::Profile::Documented {
+    if scenario.policy.reconciles {
         return None;
     }
     let lowest =

@@ -21,7 +21,7 @@ use crate::api::{Booster, ModelServing, Object, ObjectRef};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::build::node;
 use crate::operators::kthena::objects::rules::BOOSTER;
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::kthena::rules::KthenaRelease;
 use crate::schema;
 use crate::yaml::{Map, Node, Origin, Value};
 use backend::Backend;
@@ -94,7 +94,7 @@ impl Source<'_> {
 /// has findings, and its ModelServing has no roles.
 pub fn model_serving(
     object: Object,
-    policy: &KthenaPolicy,
+    policy: &KthenaRelease,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> ModelServing {
     let mut stored = object.node.clone();

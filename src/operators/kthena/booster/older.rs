@@ -2,12 +2,12 @@
 //! writes the minimum into the ModelServing (v0.4.0, convert/model_serving.go, BACKEND_REPLICAS).
 
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::operators::kthena::rules::{Admission, KthenaPolicy};
+use crate::operators::kthena::rules::{Admission, KthenaRelease};
 use crate::yaml::{Entry, Node};
 
 /// Reads the fields of an older release as those of v1.0, unless a release that has not got them is
 /// followed.
-pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) {
+pub fn prepare(document: &mut Node, policy: &KthenaRelease, diagnostics: &mut Vec<Diagnostic>) {
     // The server of a release drops fields that it does not have.
     if policy.admission != Admission::Documents {
         return;

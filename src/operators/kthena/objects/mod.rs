@@ -17,7 +17,7 @@ use crate::api::ModelServing;
 use crate::diag::{Code, Diagnostic};
 use crate::objects::accept::judge_role_pod;
 use crate::objects::build::node;
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::kthena::rules::KthenaRelease;
 use crate::schema::{self, Library};
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
@@ -59,7 +59,7 @@ pub fn too_many_pods(serving: &ModelServing) -> Option<Diagnostic> {
 /// The objects of [`expand_each`], as a list.
 pub fn expand(
     serving: &ModelServing,
-    policy: &KthenaPolicy,
+    policy: &KthenaRelease,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Expanded> {
     let mut objects = Vec::new();
@@ -80,7 +80,7 @@ pub fn expand(
 /// The first error of `each`, which ends the loop.
 pub fn expand_each<E>(
     serving: &ModelServing,
-    policy: &KthenaPolicy,
+    policy: &KthenaRelease,
     diagnostics: &mut Vec<Diagnostic>,
     each: &mut dyn FnMut(Expanded) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -179,7 +179,7 @@ pub struct Sample {
 
 /// Returns entry and worker of the last replica of every role in the last group: their names are
 /// the longest, and pods of a template differ in names and numbers only.
-pub fn samples(serving: &ModelServing, policy: &KthenaPolicy) -> Vec<Sample> {
+pub fn samples(serving: &ModelServing, policy: &KthenaRelease) -> Vec<Sample> {
     let Ok(chain) = Chain::of(serving) else { return Vec::new() };
     if serving.replicas.value <= 0 {
         return Vec::new();
@@ -208,7 +208,7 @@ pub fn samples(serving: &ModelServing, policy: &KthenaPolicy) -> Vec<Sample> {
 }
 
 /// Returns the reasons why a server rejects the pods of a ModelServing that it accepts.
-pub fn refusals(serving: &ModelServing, policy: &KthenaPolicy) -> Vec<Diagnostic> {
+pub fn refusals(serving: &ModelServing, policy: &KthenaRelease) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for sample in samples(serving, policy) {
         let place = (sample.role, sample.template);

@@ -4,7 +4,7 @@ use super::{names, rules};
 use crate::api::{ModelServing, Role};
 use crate::objects::build::{mapping, node};
 use crate::operators::kthena::rules::{
-    GangForm, GangResources, GangRule, KthenaPolicy, UnlistedRole,
+    GangForm, GangResources, GangRule, KthenaRelease, UnlistedRole,
 };
 use crate::quantity::Quantity;
 use crate::yaml::{Entry, Map, Node, Origin, Value};
@@ -28,7 +28,7 @@ pub struct Gang {
 }
 
 /// Whether groups have a PodGroup.
-pub fn has_pod_group(serving: &ModelServing, policy: &KthenaPolicy) -> bool {
+pub fn has_pod_group(serving: &ModelServing, policy: &KthenaRelease) -> bool {
     match policy.gang {
         GangRule::Volcano => serving.scheduler.value == "volcano",
         GangRule::PolicySet => serving.gang.is_some() || serving.topology.is_some(),
@@ -36,7 +36,7 @@ pub fn has_pod_group(serving: &ModelServing, policy: &KthenaPolicy) -> bool {
 }
 
 /// The gang of one group. Every group has the same.
-pub fn gang(serving: &ModelServing, policy: &KthenaPolicy) -> Gang {
+pub fn gang(serving: &ModelServing, policy: &KthenaRelease) -> Gang {
     let minima = serving.gang.as_ref().filter(|gang| !gang.min_role_replicas.is_empty());
     let mut found = Gang {
         min_member: 0,
@@ -71,7 +71,7 @@ pub fn gang(serving: &ModelServing, policy: &KthenaPolicy) -> Gang {
 }
 
 /// Adds the requests of a pod `times` times. A resource that no pod requests stays, as zero.
-fn add(resources: &mut Vec<(EcoString, Quantity)>, pod: &Node, times: i64, policy: &KthenaPolicy) {
+fn add(resources: &mut Vec<(EcoString, Quantity)>, pod: &Node, times: i64, policy: &KthenaRelease) {
     for container in pod.get("containers").map_or(&[][..], Node::items) {
         for (name, quantity) in requests(container, policy.gang_resources) {
             let amount = &quantity * times;
@@ -142,13 +142,18 @@ pub fn resources(gang: &Gang) -> Map {
 }
 
 /// The queue of Volcano that the PodGroups name.
-pub fn queue<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> Option<&'a Node> {
+pub fn queue<'a>(serving: &'a ModelServing, policy: &KthenaRelease) -> Option<&'a Node> {
     let queue = serving.object.annotation(names::QUEUE_ANNOTATION);
     queue.filter(|queue| policy.gang_queue && queue.as_str() != Some(""))
 }
 
 /// The PodGroup of one group.
-pub fn pod_group(serving: &ModelServing, gang: &Gang, ordinal: i64, policy: &KthenaPolicy) -> Node {
+pub fn pod_group(
+    serving: &ModelServing,
+    gang: &Gang,
+    ordinal: i64,
+    policy: &KthenaRelease,
+) -> Node {
     let rule = &rules::POD_GROUP;
     let name = names::group(serving.name(), ordinal);
     let annotation =

@@ -4,7 +4,7 @@ use super::plugins::{Chain, Place, Pod};
 use super::{Expanded, Replaced, names, rules};
 use crate::api::{ModelServing, PodTemplate, Role};
 use crate::objects::build::{IntoNode, mapping, node};
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::kthena::rules::KthenaRelease;
 use crate::schema::{self, Library};
 use crate::yaml::{Entry, FieldPath, Map, Node, Origin};
 use ecow::{EcoString, eco_format};
@@ -28,7 +28,7 @@ struct Base {
 }
 
 impl<'a> Prepared<'a> {
-    pub(super) fn new(serving: &ModelServing, role: &'a Role, policy: &KthenaPolicy) -> Self {
+    pub(super) fn new(serving: &ModelServing, role: &'a Role, policy: &KthenaRelease) -> Self {
         Self {
             role,
             hash: super::revision::of_role(&role.node, policy.role_struct),
@@ -61,7 +61,7 @@ pub(super) struct Common<'a> {
     pub(super) chain: &'a Chain<'a>,
     /// Pods join a PodGroup.
     pub(super) gang: bool,
-    pub(super) policy: &'a KthenaPolicy,
+    pub(super) policy: &'a KthenaRelease,
 }
 
 /// All pods of one role replica: the entry, then its workers.

@@ -4,7 +4,7 @@ use super::ROLE_NAME_LENGTH;
 use crate::api::{RecoveryPolicy, RolloutType};
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::operators::kthena::releases::RELEASES;
-use crate::operators::kthena::rules::{KthenaPolicy, KthenaProfile};
+use crate::operators::kthena::rules::{KthenaRelease, Rules as _};
 use crate::quantity::{IntOrPercent, names};
 use crate::schema::choices;
 use crate::yaml::{Node, Value};
@@ -12,7 +12,7 @@ use crate::yaml::{Node, Value};
 /// Adds violations of the document. Types, enums and absent fields are checked by the schema.
 pub(super) fn check(
     document: &Node,
-    policy: &KthenaPolicy,
+    policy: &KthenaRelease,
     is_checked: bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
@@ -68,7 +68,7 @@ pub(super) fn check(
 /// The rules that are followed, and what they are followed for.
 #[derive(Clone, Copy)]
 struct Release<'p> {
-    policy: &'p KthenaPolicy,
+    policy: &'p KthenaRelease,
     /// The input itself is checked, and not planned.
     is_checked: bool,
 }
@@ -117,7 +117,7 @@ impl Check<'_> {
         &mut self,
         node: Option<&Node>,
         path: &str,
-        (word, has): (&str, fn(&KthenaPolicy) -> bool),
+        (word, has): (&str, fn(&KthenaRelease) -> bool),
         release: Release<'_>,
         others: &[&str],
     ) {
@@ -130,11 +130,11 @@ impl Check<'_> {
             self.report(Code::InvalidValue, node, path, message, choices(text, others));
             return;
         }
-        let since = RELEASES.into_iter().find(|release| has(release));
+        let since = RELEASES.into_iter().find(|release| has(release.kthena()));
         let since = since.map_or("a later release", |since| since.id.tag);
-        let (profile, others) = (release.policy.profile, others.join(", "));
-        let is_documented = profile == KthenaProfile::Documented;
-        let lacking = if is_documented { "the documents".to_owned() } else { profile.to_string() };
+        let others = others.join(", ");
+        let is_documented = release.policy.reads_later_values;
+        let lacking = if is_documented { "the documents" } else { release.policy.name };
         let message =
             format!("`{path}`: `{word}` is a value of Kthena {since} and later, not of {lacking}");
         let is_newer = is_documented && !release.is_checked;
@@ -191,7 +191,7 @@ impl Check<'_> {
         }
     }
 
-    fn roles(&mut self, document: &Node, spec: &Node, roles: &[Node], policy: &KthenaPolicy) {
+    fn roles(&mut self, document: &Node, spec: &Node, roles: &[Node], policy: &KthenaRelease) {
         let name = document.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default();
         let groups = spec.get("replicas").and_then(Node::as_int).unwrap_or(1);
         for (index, role) in roles.iter().enumerate() {

@@ -16,7 +16,7 @@ use crate::api::{
     RolloutType, Scope, Topology,
 };
 use crate::diag::{Code, Diagnostic};
-use crate::operators::kthena::rules::{Admission, KthenaPolicy, KthenaProfile};
+use crate::operators::kthena::rules::{Admission, KthenaRelease};
 use crate::quantity::{IntOrPercent, Range};
 use crate::schema;
 use crate::yaml::{Map, Node, Origin, Rule, Value};
@@ -47,7 +47,7 @@ pub const ROUTES: &str = "networking.serving.volcano.sh";
 
 /// Brings spellings of the document to those of the CRD, before the schema sees them (Kthena blog,
 /// A Deep Dive of ModelServing, Instance-Level Gang Scheduling; docs/decisions.md#gang-policy).
-pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) {
+pub fn prepare(document: &mut Node, policy: &KthenaRelease, diagnostics: &mut Vec<Diagnostic>) {
     if policy.admission != Admission::Documents {
         return;
     }
@@ -84,7 +84,7 @@ pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec
 /// have is in error where the input itself is checked.
 pub fn check(
     document: &Node,
-    policy: &KthenaPolicy,
+    policy: &KthenaRelease,
     is_checked: bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
@@ -114,7 +114,7 @@ pub fn check(
 
 /// Reads a ModelServing. A value of the wrong type is read as absent, one out of range as the
 /// bound: both have a finding.
-pub fn model_serving(mut object: Object, policy: &KthenaPolicy) -> ModelServing {
+pub fn model_serving(mut object: Object, policy: &KthenaRelease) -> ModelServing {
     if let Some(schema) = schema::kind(API_VERSION, "ModelServing") {
         schema.default(&mut object.node);
     }
@@ -130,7 +130,7 @@ pub fn model_serving(mut object: Object, policy: &KthenaPolicy) -> ModelServing 
     let rollout = text(strategy.and_then(|strategy| strategy.get("type")));
     let recovery = text(spec.get("recoveryPolicy"));
     // A value that the documents lack shows that a release is meant.
-    let newer = policy.profile == KthenaProfile::Documented;
+    let newer = policy.reads_later_values;
     ModelServing {
         namespace: match &object.id.scope {
             Scope::Namespace(namespace) => namespace.clone(),

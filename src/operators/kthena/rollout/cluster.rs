@@ -9,7 +9,7 @@ use super::strip::Strip;
 use super::target::{Id, Target, TargetRole};
 use super::trace::{Action, Cause, Event, Kind, Reason, Trace};
 use crate::operators::kthena::rollout::group::{Group, Pod, Replica};
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::kthena::rules::KthenaRelease;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a pod is.
@@ -75,7 +75,7 @@ pub(super) enum Progress {
 
 /// The state, and its recorded events.
 pub(super) struct Cluster {
-    pub(super) policy: &'static KthenaPolicy,
+    pub(super) policy: &'static KthenaRelease,
     pub(super) target: Target,
     pub(super) groups: Groups,
     /// PodGroups of groups that do not exist, because their pods could not be created.
@@ -117,7 +117,7 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    pub(super) fn new(policy: &'static KthenaPolicy, target: Target, trace: Trace) -> Self {
+    pub(super) fn new(policy: &'static KthenaRelease, target: Target, trace: Trace) -> Self {
         Self {
             policy,
             target,

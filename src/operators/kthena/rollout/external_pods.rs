@@ -10,7 +10,7 @@ use super::group::{Group, Status};
 use super::target::{Id, Target};
 use super::trace::{Cause, Reason, Trace};
 use crate::api::{ModelServing, serving_names};
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::kthena::rules::KthenaRelease;
 use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::BTreeSet;
@@ -84,7 +84,7 @@ impl std::fmt::Debug for Driven {
 
 impl Driven {
     /// A ModelServing is applied where none was.
-    pub fn new(serving: &ModelServing, policy: &'static KthenaPolicy) -> Self {
+    pub fn new(serving: &ModelServing, policy: &'static KthenaRelease) -> Self {
         let mut trace = Trace { serving: serving.name().clone(), ..Trace::default() };
         let target = Target::new(serving, policy, policy.role_struct, &mut trace.names);
         let cluster = Cluster::new(policy, target, trace);
@@ -94,7 +94,7 @@ impl Driven {
     }
 
     /// Another version of it is applied, or another release of the controller starts.
-    pub fn apply(&mut self, serving: &ModelServing, policy: &'static KthenaPolicy) {
+    pub fn apply(&mut self, serving: &ModelServing, policy: &'static KthenaRelease) {
         let cluster = &mut self.cluster;
         // A controller that starts looks at everything, changed or not.
         // A new release hashes the same templates to another revision.

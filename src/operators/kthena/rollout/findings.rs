@@ -4,7 +4,7 @@ use crate::api::{ModelServing, Role, RolloutType};
 use crate::diag::{Code, Diagnostic};
 use crate::operators::kthena::objects::revision;
 use crate::operators::kthena::rollout::{Action, Cause, Kind, Outcome, Scenario, simulate};
-use crate::operators::kthena::rules::{KthenaPolicy, RoleScaling};
+use crate::operators::kthena::rules::{KthenaRelease, RoleScaling};
 use crate::quantity::Range;
 use std::collections::BTreeSet;
 
@@ -134,7 +134,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
 fn roles_by_change<'a>(
     from: &ModelServing,
     to: &'a ModelServing,
-    policy: &KthenaPolicy,
+    policy: &KthenaRelease,
 ) -> (Vec<&'a str>, Vec<&'a str>) {
     let hash = |role: &Role| revision::of_role(&role.node, policy.role_struct);
     let unchanged =

@@ -6,7 +6,7 @@ use super::target::Target;
 use super::trace::{Action, Cause, Event, Kind, Reason, Trace};
 use crate::api::{ModelServing, RecoveryPolicy};
 use crate::operators::kthena::objects::names;
-use crate::operators::kthena::rules::{KthenaPolicy, RoleRecreateRule, RoleStruct};
+use crate::operators::kthena::rules::{KthenaRelease, RoleRecreateRule, RoleStruct};
 use crate::yaml::Node;
 use ecow::EcoString;
 
@@ -23,7 +23,7 @@ pub struct Before<'a> {
 #[derive(Clone, Debug)]
 pub struct Scenario<'a> {
     /// The release whose behavior is simulated.
-    pub policy: &'static KthenaPolicy,
+    pub policy: &'static KthenaRelease,
     /// How the previous release hashed roles, if the change is an upgrade of the controller:
     /// existing objects have its revisions, and every ModelServing is reconciled again.
     pub upgraded_from: Option<RoleStruct>,
@@ -45,7 +45,7 @@ pub struct Scenario<'a> {
 impl<'a> Scenario<'a> {
     /// A change of a running ModelServing in which nothing fails.
     pub fn of_change(
-        policy: &'static KthenaPolicy,
+        policy: &'static KthenaRelease,
         before: &'a ModelServing,
         to: &'a ModelServing,
     ) -> Self {

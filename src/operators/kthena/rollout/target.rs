@@ -2,7 +2,7 @@
 
 use crate::api::{ModelServing, RecoveryPolicy, RolloutType};
 use crate::operators::kthena::objects::{names, plugins, pod_group, revision};
-use crate::operators::kthena::rules::{KthenaPolicy, RoleStruct};
+use crate::operators::kthena::rules::{KthenaRelease, RoleStruct};
 use crate::pods::gpus::of_pod as gpus;
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -83,7 +83,7 @@ impl Target {
     /// With the revision of the release that prints roles as `declared`.
     pub(super) fn new(
         serving: &ModelServing,
-        policy: &KthenaPolicy,
+        policy: &KthenaRelease,
         declared: RoleStruct,
         names: &mut Names,
     ) -> Self {

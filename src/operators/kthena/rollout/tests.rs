@@ -7,7 +7,7 @@ use crate::operators::kthena::read as kthena;
 use crate::operators::kthena::releases::{
     KTHENA_DOCUMENTED, KTHENA_HEAD, KTHENA_V0_1, KTHENA_V1_0,
 };
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::kthena::rules::KthenaRelease;
 use crate::source::{SourceId, Span};
 use crate::testing::object;
 use crate::yaml::{Limits, parse};
@@ -26,7 +26,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn read(&self, policy: &KthenaPolicy) -> ModelServing {
+    fn read(&self, policy: &KthenaRelease) -> ModelServing {
         let mut text = format!(
             "{{metadata: {{name: s}}, spec: {{replicas: {}, {} template: {{roles: [",
             self.replicas, self.rollout
@@ -45,7 +45,7 @@ impl Shape {
     }
 }
 
-fn read(text: &str, policy: &KthenaPolicy) -> ModelServing {
+fn read(text: &str, policy: &KthenaRelease) -> ModelServing {
     let node = parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.unwrap();
     let span = Span { source: SourceId(0), start: 0, end: 1 };
     let group = (Api::Kthena, kthena::API_VERSION);
@@ -70,7 +70,7 @@ fn requests(outcome: &Outcome) -> Vec<String> {
 }
 
 fn play(
-    policy: &'static KthenaPolicy,
+    policy: &'static KthenaRelease,
     from: &[&ModelServing],
     to: &ModelServing,
     broken: &[&str],
@@ -102,7 +102,7 @@ fn pods_after(before: BTreeSet<EcoString>, outcome: &Outcome) -> BTreeSet<EcoStr
     pods
 }
 
-fn fresh_pods(policy: &KthenaPolicy, serving: &ModelServing) -> BTreeSet<EcoString> {
+fn fresh_pods(policy: &KthenaRelease, serving: &ModelServing) -> BTreeSet<EcoString> {
     let objects = expand(serving, policy, &mut Vec::new());
     let name = |object: &Expanded| -> Option<EcoString> {
         let object = &object.node;
@@ -157,7 +157,7 @@ proptest! {
                 (before.rollout, after.rollout) = (rollout.to_owned(), rollout.to_owned());
                 let (from, to) = (before.read(policy), after.read(policy));
                 let outcome = play(policy, &[&from], &to, &[]);
-                prop_assert_eq!(pods_after(fresh_pods(policy, &from), &outcome), fresh_pods(policy, &to), "{} {}", policy.profile, rollout);
+                prop_assert_eq!(pods_after(fresh_pods(policy, &from), &outcome), fresh_pods(policy, &to), "{} {}", policy.name, rollout);
             }
         }
     }
@@ -183,11 +183,11 @@ proptest! {
             let (from, to) = (old.read(policy), new.read(policy));
             let outcome = play(policy, &[&from], &to, &[]);
             for capacity in &outcome.trace.capacity {
-                prop_assert!(capacity.groups >= (old.replicas - budget).max(0), "{}: {} of {} run", policy.profile, capacity.groups, old.replicas);
+                prop_assert!(capacity.groups >= (old.replicas - budget).max(0), "{}: {} of {} run", policy.name, capacity.groups, old.replicas);
                 // There is no surge.
                 prop_assert!(capacity.gpus <= outcome.gpus_before);
             }
-            prop_assert!(outcome.trace.events.iter().all(|event| event.group >= partition), "{}", policy.profile);
+            prop_assert!(outcome.trace.events.iter().all(|event| event.group >= partition), "{}", policy.name);
             let updated: BTreeSet<i64> =
                 outcome.trace.group_steps().filter(|event| event.action == Action::Create).map(|event| event.group).collect();
             prop_assert_eq!(updated, (partition.min(old.replicas)..old.replicas).collect::<BTreeSet<i64>>());
@@ -206,7 +206,7 @@ proptest! {
                     origin: serving.replicas.origin,
                 });
                 let gang = pod_group::gang(&serving, policy);
-                prop_assert!(gang.min_member <= serving.pods_per_group(), "{} with {:?}", policy.profile, entries);
+                prop_assert!(gang.min_member <= serving.pods_per_group(), "{} with {:?}", policy.name, entries);
                 let members: i64 = pod_group::task_members(&serving, &gang).map(|(_, size)| size).sum();
                 prop_assert_eq!(members, gang.min_member);
             }
@@ -304,7 +304,7 @@ fn ordinals_drift_where_a_release_appends_them() {
                 .map(|ordinal| EcoString::from(format!("s-{ordinal}-r0-0-0")))
                 .collect::<Vec<_>>(),
             "{}",
-            policy.profile
+            policy.name
         );
     }
 }
