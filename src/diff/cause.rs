@@ -130,6 +130,12 @@ pub(super) fn candidates<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candida
         }
     }
     explain(&mut candidates, &mut leaves);
+    // Most leaves are set by the service and its runtime, and only then is every change looked at.
+    let mut further = named(question, &candidates, &leaves);
+    if !further.is_empty() {
+        explain(&mut further, &mut leaves);
+        candidates.append(&mut further);
+    }
     through_rules(question, &mut candidates, &leaves);
     if question.is_upgrade {
         return candidates;
@@ -212,6 +218,37 @@ fn reaching<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candidate<'c, 'a>> {
                 turned: None,
             })
         })
+        .collect()
+}
+
+/// The changed fields of other objects that a leaf without an explanation names as its place, such as
+/// a Secret that is joined with others.
+fn named<'c, 'a>(
+    question: &Question<'_, 'c, 'a>,
+    known: &[Candidate<'c, 'a>],
+    leaves: &[Touched],
+) -> Vec<Candidate<'c, 'a>> {
+    let open = |side: usize| {
+        let open = leaves.iter().filter(|leaf| !leaf.explained);
+        Spans::new(open.filter_map(|leaf| leaf.places[side]))
+    };
+    let open = [open(0), open(1)];
+    if open.iter().all(|spans| spans.sorted.is_empty()) {
+        return Vec::new();
+    }
+    let is_known = |field: &Change| known.iter().any(|other| std::ptr::eq(other.field, field));
+    let is_named = |field: &Change| {
+        let ends = [&field.from, &field.to];
+        ends.iter().zip(&open).any(|(end, spans)| {
+            let span = end.as_ref().and_then(|node| node.origin.span());
+            span.is_some_and(|span| spans.meet(span))
+        })
+    };
+    let others = question.inputs.of_other_objects();
+    let fields = others.flat_map(|input| input.fields.iter().map(move |field| (input, field)));
+    fields
+        .filter(|(_, field)| is_named(field) && !is_known(field))
+        .map(|(input, field)| Candidate { input, field, counts: false, turned: None })
         .collect()
 }
 

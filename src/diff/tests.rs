@@ -371,3 +371,23 @@ fn sysctls_of_pods_that_are_created_again_are_not_judged() {
     let ran = diff(&of(unsafe_one, ""), &of(unsafe_one, ""));
     assert!(ran.at("/capacity/notJudged").is_null(), "{}", ran.out);
 }
+
+/// A Secret that OpenShift AI joins with others is the cause, among many changes of other objects.
+#[test]
+fn an_object_that_the_output_names_as_its_place_is_the_cause() {
+    let connection = |name: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Secret\nmetadata: {{name: {name}, namespace: ml, labels: {{opendatahub.io/managed: 'true', opendatahub.io/dashboard: 'true'}}}}\nstringData: {{AWS_S3_BUCKET: b}}\n"
+        )
+    };
+    let before = connection("one")
+        + "---\napiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {name: r, namespace: ml}\nspec:\n  supportedModelFormats: [{name: f, autoSelect: true}]\n  containers: [{name: kserve-container, image: i}]\n---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: a, namespace: ml, annotations: {serving.kserve.io/deploymentMode: RawDeployment}}\nspec: {predictor: {model: {modelFormat: {name: f}, runtime: r, storageUri: 's3://a/b'}}}\n";
+    let mut after = before.clone() + &connection("two");
+    for number in 0..40 {
+        after += &format!(
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{number}, namespace: ml}}\ndata: {{a: b}}\n"
+        );
+    }
+    let ran = diff(&before, &after);
+    assert_eq!(causes(&ran), [cause("Secret/ml/two", "metadata.name")], "{}", ran.out);
+}
