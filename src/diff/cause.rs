@@ -18,6 +18,7 @@ use crate::pipeline::why::Layer;
 use crate::secret::Place;
 use crate::source::{Location, Span};
 use crate::tree::Change;
+use crate::workspace::is_read_by_operators;
 use crate::yaml::{FieldPath, Node, Segment, Value};
 use ecow::EcoString;
 use std::collections::BTreeSet;
@@ -204,9 +205,7 @@ fn reaching<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candidate<'c, 'a>> {
     let mut inputs: Vec<&'c Input<'a>> =
         ids.iter().filter_map(|(api, id)| question.inputs.get(*api, id)).collect();
     if question.inputs.shared {
-        inputs.extend(
-            question.inputs.iter().filter(|input| input.id().is_some_and(|id| is_shared(&id.kind))),
-        );
+        inputs.extend(question.inputs.iter().filter(|input| input.id().is_some_and(is_shared)));
     }
     inputs
         .into_iter()
@@ -252,9 +251,12 @@ fn named<'c, 'a>(
         .collect()
 }
 
-/// Kinds that every service may depend on.
-fn is_shared(kind: &str) -> bool {
-    matches!(kind, "ConfigMap" | "ClusterStorageContainer" | "FineTunedWeight")
+/// What every service may depend on. Other ConfigMaps change nothing that an operator writes.
+fn is_shared(id: &ObjectRef) -> bool {
+    match &*id.kind {
+        "ConfigMap" => is_read_by_operators(&id.name),
+        kind => matches!(kind, "ClusterStorageContainer" | "FineTunedWeight"),
+    }
 }
 
 /// Matches fields with the leaves that they set, on either side.
@@ -460,6 +462,7 @@ fn layer(kind: &str, path: &FieldPath) -> Layer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::Scope;
 
     fn leaf(texts: [Option<&str>; 2]) -> Touched {
         Touched { texts: texts.map(|text| text.map(Into::into)), ..Touched::default() }
@@ -524,14 +527,17 @@ mod tests {
 
     #[test]
     fn objects_that_every_service_reads_are_told_from_those_of_one() {
-        for (kind, expected) in [
-            ("ConfigMap", true),
-            ("FineTunedWeight", true),
-            ("ClusterStorageContainer", true),
-            ("ServingRuntime", false),
-            ("InferenceService", false),
+        for (kind, name, expected) in [
+            ("ConfigMap", "inferenceservice-config", true),
+            ("ConfigMap", "other", false),
+            ("FineTunedWeight", "w", true),
+            ("ClusterStorageContainer", "c", true),
+            ("ServingRuntime", "r", false),
+            ("InferenceService", "a", false),
         ] {
-            assert_eq!(is_shared(kind), expected, "{kind}");
+            let scope = Scope::Namespace("ml".into());
+            let id = ObjectRef { kind: kind.into(), scope, name: name.into() };
+            assert_eq!(is_shared(&id), expected, "{kind} {name}");
         }
     }
 }

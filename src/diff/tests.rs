@@ -391,3 +391,21 @@ fn an_object_that_the_output_names_as_its_place_is_the_cause() {
     let ran = diff(&before, &after);
     assert_eq!(causes(&ran), [cause("Secret/ml/two", "metadata.name")], "{}", ran.out);
 }
+
+/// A ConfigMap of another program is no cause, where the objects of a service are not known.
+#[test]
+fn only_settings_of_operators_are_causes_beside_the_service() {
+    let service = |note: &str| {
+        format!(
+            "---\napiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {{name: a, namespace: ml, labels: {{opendatahub.io/dashboard: 'true'}}, annotations: {{note: '{note}'}}}}\nspec: {{model: {{uri: 'hf://a/b', name: b}}, router: {{route: {{}}, gateway: {{}}}}}}\n"
+        )
+    };
+    let map = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: other, namespace: x}\ndata: {a: b}\n";
+    let ran = diff(&service("1"), &(service("2") + map));
+    let found = causes(&ran);
+    assert!(!found.is_empty(), "{}", ran.out);
+    let of_service = |(object, _): &(String, String)| object == "LLMInferenceService/ml/a";
+    assert!(found.iter().all(of_service), "{found:?}");
+    // What was not rendered is not known to fail.
+    assert_eq!(ran.at("/summary/fails"), 0, "{}", ran.out);
+}

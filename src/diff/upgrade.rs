@@ -100,8 +100,12 @@ pub(super) fn explain(
         }
         group.rules = hit;
     });
-    diff.summary.fails =
-        count(&diff.groups, |group| matches!(&group.error, Some(Pair { from: None, to: Some(_) })));
+    // Without the configurations of the cluster nothing is known to fail.
+    let fails = |group: &Group| match &group.error {
+        Some(Pair { from: None, to: Some(error) }) => !error.is_unread(),
+        _ => false,
+    };
+    diff.summary.fails = count(&diff.groups, fails);
     let left = |group: &Group| {
         group.objects.iter().filter(|object| object.left_behind).count() * group.services.len()
     };

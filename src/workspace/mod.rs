@@ -12,6 +12,7 @@ mod read;
 mod tests;
 mod trial;
 
+pub(crate) use crate::load::kinds::is_read_by_operators;
 pub(crate) use accounting::{devices, makes_pods};
 pub use distribution::{Distribution, distributions, without_runtimes};
 pub use in_cluster::ClusterRelease;

@@ -18,6 +18,7 @@ use crate::report::roll::{evicted_by, unrolled};
 use crate::report::screen::printable;
 use ecow::EcoString;
 use group::group;
+use indexmap::IndexMap;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -397,7 +398,9 @@ fn headline(view: &View<'_>) -> String {
         }
     }
     if parts.is_empty() {
-        parts.push("nothing changes".to_owned());
+        // Other definitions of a service may have changed: a line says which.
+        let nothing = ["nothing changes", "nothing that was compared changes"];
+        parts.push(nothing[usize::from(!view.not_compared.is_empty())].to_owned());
     }
     for (number, word) in
         [(summary.added, "to add"), (summary.removed, "to remove"), (summary.refused, "refused")]
@@ -464,16 +467,25 @@ fn is_open(changed: &ChangedWorkload) -> bool {
 /// The names of the workloads that no operator writes and that change.
 fn other_changes(names: &[&EcoString]) -> Option<Cell> {
     let what = if names.len() == 1 { "workload changes" } else { "workloads change" };
-    let shown = || first_of(names.iter().map(|name| printable(name)), NAMES);
-    (!names.is_empty()).then(|| format!("other {what}: {}", shown()).into())
+    (!names.is_empty()).then(|| format!("other {what}: {}", listed(names.iter().copied())).into())
+}
+
+/// The first few names; those of objects whose names are generated are alike.
+fn listed<'n>(names: impl Iterator<Item = &'n EcoString>) -> String {
+    let mut counts: IndexMap<&EcoString, usize> = IndexMap::new();
+    names.for_each(|name| *counts.entry(name).or_default() += 1);
+    let shown = counts.iter().map(|(name, count)| match count {
+        1 => printable(name),
+        count => format!("{} ({count})", printable(name)),
+    });
+    first_of(shown, NAMES)
 }
 
 /// The names of the workloads that no operator writes and that come or go.
 fn come_and_go([go, come]: &[Vec<EcoString>; 2]) -> Vec<Cell> {
     let line = |names: &[EcoString], what: &str| {
         let word = if names.len() == 1 { "other workload" } else { "other workloads" };
-        let shown = || first_of(names.iter().map(|name| printable(name)), NAMES);
-        (!names.is_empty()).then(|| format!("{word} to {what}: {}", shown()).into())
+        (!names.is_empty()).then(|| format!("{word} to {what}: {}", listed(names.iter())).into())
     };
     [line(come, "add"), line(go, "remove")].into_iter().flatten().collect()
 }
