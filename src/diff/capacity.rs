@@ -204,9 +204,11 @@ pub(super) fn capacity(
     changed.append(&mut names(&|group| group.restart || group.fate == Fate::Added));
     doubts.stopped = stopped(after.world, &changed);
     let open_restarts = unjudged.len();
+    let of_pods = doubts.not_judged.len();
     for one in workloads.iter().filter_map(ChangedWorkload::not_judged).chain(unjudged) {
         // The placement may have said it of the pods already.
-        if doubts.not_judged.iter().all(|other| other.message != one.message) {
+        let is_known = |other: &NotJudged| other.message == one.message;
+        if !doubts.not_judged[..of_pods].iter().any(is_known) && !doubts.not_judged.contains(&one) {
             doubts.not_judged.push(one);
         }
     }

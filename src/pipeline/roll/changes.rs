@@ -203,20 +203,43 @@ fn fields(object: &Object) -> (Option<&Node>, [Option<&Node>; 2]) {
 /// The workloads that no operator writes and that are in one of two states only: those that go, and those
 /// that come.
 pub fn come_and_go(before: &State<'_>, after: &State<'_>) -> [Vec<EcoString>; 2] {
-    let ids = |state: &State<'_>| -> BTreeSet<EcoString> {
-        State::plain(state.world).into_iter().map(workloads::id_of).collect()
+    let ids = |state: &State<'_>| -> BTreeSet<(EcoString, String)> {
+        let id = |object: &Object| {
+            let (spec, meta) = fields(object);
+            let text = |node: &Node| node.to_json().to_string();
+            let content = || spec.into_iter().chain(meta.into_iter().flatten()).map(text).collect();
+            let content = if is_generated(object) { content() } else { String::new() };
+            (workloads::id_of(object), content)
+        };
+        State::plain(state.world).into_iter().map(id).collect()
     };
     let [was, is] = [before, after].map(ids);
-    [was.difference(&is).cloned().collect(), is.difference(&was).cloned().collect()]
+    [was.difference(&is), is.difference(&was)].map(|items| {
+        let mut names: Vec<EcoString> = items.map(|(id, _)| id.clone()).collect();
+        names.dedup();
+        names
+    })
+}
+
+/// Whether the server completes its name, so that each object that is applied is another one.
+fn is_generated(object: &Object) -> bool {
+    object.metadata("name").is_none() && object.metadata("generateName").is_some()
 }
 
 /// The workloads of the new state, each with the one before.
 fn between_workloads<'a>(before: &State<'a>, after: &State<'a>) -> Vec<WorkloadChange<'a>> {
-    let old: HashMap<EcoString, &'a Object> =
-        before.workloads.iter().map(|object| (workloads::id_of(object), *object)).collect();
+    let mut old: HashMap<EcoString, Vec<&'a Object>> = HashMap::new();
+    for object in &before.workloads {
+        old.entry(workloads::id_of(object)).or_default().push(object);
+    }
     let [was, is] = [before, after].map(|state| (state, Autoscalers::of(&state.world.catalog)));
     let change = |object: &&'a Object| {
-        let earlier = old.get(&workloads::id_of(object)).copied();
+        let earlier = old.get(&workloads::id_of(object)).map(Vec::as_slice).unwrap_or_default();
+        let earlier = match is_generated(object) {
+            true => earlier.iter().find(|earlier| fields(earlier) == fields(object)),
+            false => earlier.last(),
+        };
+        let earlier = earlier.copied();
         let read = |object: &Object, (state, autoscalers): &(&State<'_>, Autoscalers)| {
             let scaled = [At::Min, At::Max].map(|at| autoscalers.replicas(object, at));
             (scaled, state.world.catalog.refused(object).is_some())
@@ -227,4 +250,54 @@ fn between_workloads<'a>(before: &State<'a>, after: &State<'a>) -> Vec<WorkloadC
         WorkloadChange { before: Before::Applied(earlier), after: object, differs }
     };
     after.workloads.iter().map(change).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{gpu_node, ome_on};
+    use serde_json::{Value, json};
+
+    fn job(name: &str, image: &str) -> String {
+        format!(
+            "---\napiVersion: batch/v1\nkind: Job\nmetadata: {{{name}, namespace: ml}}\nspec: {{template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: {image}}}]}}}}}}\n"
+        )
+    }
+
+    /// The workloads that change and that come, and the lines of what is not judged.
+    fn diff(before: &str, after: &str) -> [Value; 3] {
+        let [before, after] = [before, after].map(|text| gpu_node("n1", 8, "") + text);
+        let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
+        let ran = ome_on("diff -o json --base {before.yaml} -f {after.yaml}", &files);
+        let names = |path: &str, key: &str| {
+            let found = ran.at(path);
+            let all = found.as_array().cloned().unwrap_or_default();
+            all.iter().map(|one| one.get(key).unwrap_or(one).clone()).collect()
+        };
+        [
+            names("/capacity/workloads", "workload"),
+            names("/summary/otherWorkloads/added", "workload"),
+            names("/capacity/notJudged", "what"),
+        ]
+    }
+
+    #[test]
+    fn objects_with_generated_names_are_the_same_only_if_nothing_differs() {
+        let crunch = |image: &str| job("generateName: crunch-", image);
+        let none = json!([]);
+        let two = crunch("a") + &crunch("b");
+        assert_eq!(
+            diff(&two, &(crunch("b") + &crunch("a"))),
+            [none.clone(), none.clone(), none.clone()]
+        );
+        let [changed, _, open] = diff(&two, &(crunch("a") + &crunch("c")));
+        assert_eq!((changed, open), (none.clone(), none));
+    }
+
+    #[test]
+    fn each_job_that_changes_is_named() {
+        let both = |image: &str| job("name: one", image) + &job("name: two", image);
+        let [changed, _, open] = diff(&both("a"), &both("b"));
+        let names = json!(["Job/ml/one", "Job/ml/two"]);
+        assert_eq!((changed, open), (names.clone(), names));
+    }
 }

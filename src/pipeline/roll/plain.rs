@@ -197,6 +197,10 @@ fn field(name: &str) -> FieldPath {
     FieldPath::root().field("spec").field(name)
 }
 
+/// A Job whose template changes (pkg/apis/batch/validation, `ValidateJobSpecUpdate`).
+const IMMUTABLE: &str = "the template of a Job is immutable: a server refuses the update of a Job that is \
+     there, and creates one that was deleted";
+
 fn not_simulated(object: &Object) -> EcoString {
     eco_format!("the update of a {} is not simulated", object.id.kind)
 }
@@ -317,7 +321,14 @@ fn read(
             now.zip(then).is_some_and(|(now, then)| covers(now, then))
         };
         return match earlier {
-            Some(earlier) if !is_like(earlier) => Changed::NotSimulated(not_simulated(object)),
+            Some(earlier) if !is_like(earlier) => {
+                let [now, then] = [object, earlier].map(|object| template(object));
+                let is_job = (object.group(), object.id.kind.as_str()) == ("batch", "Job");
+                Changed::NotSimulated(match now.zip(then) {
+                    Some((now, then)) if is_job && !covers(now, then) => IMMUTABLE.into(),
+                    _ => not_simulated(object),
+                })
+            }
             _ => Changed::Nothing,
         };
     }
