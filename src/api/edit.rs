@@ -4,6 +4,7 @@
 //! again and print. This module edits only the tree that the caller passes.
 
 use super::{Api, ComponentKind, Object, ObjectRef, OperatorConfig};
+use crate::source::Span;
 use crate::yaml::{FieldPath, Node, Segment};
 use ecow::EcoString;
 use serde_json::Value;
@@ -20,6 +21,10 @@ pub struct FieldEdit {
     /// The field, or the root when the whole object is added. A last step `[name=X]` selects a list
     /// element to add, replace or remove.
     pub path: FieldPath,
+    /// Location of the field, or of the parent that it would be added to.
+    pub span: Option<Span>,
+    /// Its current value; null if it is not set.
+    pub from: Value,
     /// The value; null removes the field.
     pub to: Value,
 }
@@ -27,10 +32,16 @@ pub struct FieldEdit {
 impl FieldEdit {
     /// Builds an edit that sets a field of an object.
     pub fn set(object: &Object, path: FieldPath, to: impl Into<Value>) -> Self {
+        let at = |path: &[Segment]| object.node.select(&FieldPath(path.to_vec())).first().copied();
+        let found = at(&path.0);
+        // A missing field would be added to its nearest existing parent.
+        let nearest = (0..=path.0.len()).rev().find_map(|length| at(&path.0[..length]));
         Self {
             api: object.api,
             api_version: object.api_version.clone(),
             id: object.id.clone(),
+            span: nearest.and_then(|node| node.origin.span()),
+            from: found.map_or(Value::Null, Node::to_json),
             path,
             to: to.into(),
         }

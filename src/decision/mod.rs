@@ -7,7 +7,6 @@
 mod accelerator;
 mod cache;
 mod criteria;
-mod edit;
 pub mod next_step;
 mod queue;
 mod reason;
@@ -19,7 +18,6 @@ pub use accelerator::{
 };
 pub use cache::{CacheFit, Operand};
 pub use criteria::{Attribute, DecidedBy};
-pub use edit::Edit;
 pub use queue::{Admitted, FlavorRejection, QueueDecision};
 pub use reason::{Note, Reason, Rejection, range_text};
 pub use runtime::{

@@ -54,7 +54,7 @@ pub struct Label {
 
 /// One replacement of text, for `--fix`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
+pub struct Replacement {
     /// What is replaced; empty at an insertion.
     pub span: Span,
     /// The new text.
@@ -63,8 +63,8 @@ pub struct Edit {
 
 /// Returns a text with replacements applied. They must not overlap. A replacement outside the text,
 /// or one that begins or ends within a character, is skipped.
-pub fn edited<'a>(text: &str, edits: impl IntoIterator<Item = &'a Edit>) -> String {
-    let mut edits: Vec<&Edit> = edits.into_iter().collect();
+pub fn edited<'a>(text: &str, edits: impl IntoIterator<Item = &'a Replacement>) -> String {
+    let mut edits: Vec<&Replacement> = edits.into_iter().collect();
     // They come from several findings, in the order of discovery.
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
     let mut out = String::with_capacity(text.len() + 16 * edits.len());
@@ -105,7 +105,7 @@ pub struct Diagnostic {
     /// Common part of size ranges, of findings about pairs: minimum and maximum as written.
     pub overlap: Option<(Option<String>, Option<String>)>,
     /// Mechanical and safe repair.
-    pub fix: Vec<Edit>,
+    pub fix: Vec<Replacement>,
 }
 
 impl Diagnostic {
@@ -178,7 +178,7 @@ impl Diagnostic {
 
     /// Adds a replacement to the repair.
     pub fn fix(mut self, span: Span, insert: impl Into<String>) -> Self {
-        self.fix.push(Edit { span, insert: insert.into() });
+        self.fix.push(Replacement { span, insert: insert.into() });
         self
     }
 
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn replacements_are_made_in_the_order_of_the_text() {
-        let edit = |start: u32, end: u32, insert: &str| Edit {
+        let edit = |start: u32, end: u32, insert: &str| Replacement {
             span: Span { source: SourceId(0), start, end },
             insert: insert.into(),
         };

@@ -1,11 +1,11 @@
 //! Repairs of findings, written into their files.
 //!
-//! In: findings with [`Edit`]s, and their texts. Out: changed files, and a report. Only the bytes
+//! In: findings with [`Replacement`]s, and their texts. Out: changed files, and a report. Only the bytes
 //! of the edits change: comments and layout stay. The author of a finding decides whether its
 //! repair is safe.
 
 use super::{Error, file};
-use crate::diag::{Diagnostic, Edit, edited};
+use crate::diag::{Diagnostic, Replacement, edited};
 use crate::source::{SourceId, SourceKind, SourceMap, Span};
 use crate::yaml::{Limits, Node, Value, parse, split};
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ pub fn repair(found: &[Diagnostic], sources: &SourceMap) -> Outcome {
 fn apply(
     found: &[Diagnostic],
     sources: &SourceMap,
-    may: impl Fn(SourceId, &str, &[&Edit]) -> bool,
+    may: impl Fn(SourceId, &str, &[&Replacement]) -> bool,
 ) -> Outcome {
     let mut outcome = Outcome::default();
     for (id, chosen) in chosen(found, sources) {
@@ -67,7 +67,7 @@ fn apply(
             outcome.left.push((id, Left::Outside));
             continue;
         }
-        let edits: Vec<&Edit> = chosen.iter().flat_map(|index| &found[*index].fix).collect();
+        let edits: Vec<&Replacement> = chosen.iter().flat_map(|index| &found[*index].fix).collect();
         if !may(id, &source.text, &edits) {
             outcome.left.push((id, Left::Value));
             continue;
@@ -84,7 +84,7 @@ fn apply(
 ///
 /// # Errors
 /// Why the file was not changed.
-pub fn write(path: &Path, text: &str, edits: &[&Edit]) -> Result<(), Left> {
+pub fn write(path: &Path, text: &str, edits: &[&Replacement]) -> Result<(), Left> {
     const MARK: &[u8] = b"\xef\xbb\xbf";
     file::rewrite(path, |bytes| {
         // A file that is gone was changed as well.
@@ -108,7 +108,7 @@ pub fn write(path: &Path, text: &str, edits: &[&Edit]) -> Result<(), Left> {
 /// Whether a text has the same values with its edits, as kubectl reads them: a scalar may change its
 /// type, and then has the letters that were written or those of its value; a key may change where
 /// it is edited. A text that cannot be read has no values to compare.
-fn keeps_values(id: SourceId, text: &str, edits: &[&Edit]) -> bool {
+fn keeps_values(id: SourceId, text: &str, edits: &[&Replacement]) -> bool {
     // The repaired text may be the larger one, and the limit has been met by the first.
     let limits = Limits { nodes: usize::MAX, ..Limits::default() };
     let read = |text: &str| -> Vec<Option<Node>> {
@@ -173,12 +173,12 @@ pub fn chosen(found: &[Diagnostic], sources: &SourceMap) -> BTreeMap<SourceId, V
     for (index, finding) in found.iter().enumerate() {
         let Some(id) = finding.fix.first().map(|edit| edit.span.source) else { continue };
         let source = sources.get(id);
-        let fits = |edit: &Edit| {
+        let fits = |edit: &Replacement| {
             let (start, end) = (edit.span.start as usize, edit.span.end as usize);
             edit.span.source == id && source.text.get(start..end).is_some()
         };
         // Two insertions at one place meet, too: their order would be anyone's guess.
-        let meets = |edit: &Edit| {
+        let meets = |edit: &Replacement| {
             taken
                 .get(&id)
                 .and_then(|taken| taken.range(..=edit.span.end).next_back())
@@ -234,7 +234,8 @@ mod tests {
         ];
         let chosen = chosen(&found, &sources);
         assert_eq!(chosen[&id], [0, 2]);
-        let edits: Vec<&Edit> = chosen[&id].iter().flat_map(|index| &found[*index].fix).collect();
+        let edits: Vec<&Replacement> =
+            chosen[&id].iter().flat_map(|index| &found[*index].fix).collect();
         assert_eq!(edited(&sources.get(id).text, edits), "a: true # why\nb: \"8\"\n");
     }
 
@@ -255,7 +256,8 @@ mod tests {
             ("a: x\nb: 1\n", (3, 5, "x "), false),
             ("a: [\nb: 1\n", (0, 1, "c"), true),
         ] {
-            let edit = Edit { span: Span { source: id, start, end }, insert: insert.to_owned() };
+            let edit =
+                Replacement { span: Span { source: id, start, end }, insert: insert.to_owned() };
             assert_eq!(keeps_values(id, text, &[&edit]), kept, "{text:?} {insert:?}");
         }
     }
@@ -291,7 +293,7 @@ mod tests {
                     .map(|run| {
                         let path = &path;
                         scope.spawn(move || {
-                            let edit = |start, insert: &str| Edit {
+                            let edit = |start, insert: &str| Replacement {
                                 span: Span { source: SourceId(0), start, end: start + 2 },
                                 insert: insert.repeat(run + 1),
                             };

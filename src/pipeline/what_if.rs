@@ -3,9 +3,9 @@
 //! Only the runtime is edited; the service is edited if it names another runtime, or if the runtime
 //! is built in, which nobody edits. The result is verified: the decision is computed again with the edited object.
 
-use crate::api::{Field, Object, Runtime, RuntimeRef, Scope, Service, name_of_shown};
+use crate::api::{Field, FieldEdit, Object, Runtime, RuntimeRef, Scope, Service, name_of_shown};
 use crate::catalog::{Catalog, RuntimeSet};
-use crate::decision::{Attribute, Candidate, DecidedBy, Edit, Reason, Verdict};
+use crate::decision::{Attribute, Candidate, DecidedBy, Reason, Verdict};
 use crate::diag::Diagnostic;
 use crate::operators::{self, Selector};
 use crate::policy::{FormatRule, Policy};
@@ -23,7 +23,7 @@ static EDIT: Rule = Rule {
 #[derive(Clone, Debug)]
 pub struct Flip {
     /// The edits, or why no edit helps.
-    pub edits: Result<Vec<Edit>, String>,
+    pub edits: Result<Vec<FieldEdit>, String>,
     /// The runtime that is chosen with the edits, and the deciding criterion.
     pub then: Option<(EcoString, DecidedBy)>,
 }
@@ -56,12 +56,11 @@ pub fn flip<'a>(
         let Some(field) = operators::runtime_field(policy, service) else {
             return impossible("the service is written in the previous schema, whose key means a runtime: run `ome convert` first".to_owned());
         };
-        edits.push(Edit {
+        edits.push(FieldEdit {
+            // A flag may name it, which the object does not contain.
             span: named.name.span(),
-            path: path(field),
             from: named.name.value.as_str().into(),
-            to: name.as_str().into(),
-            object: service.object.id.to_string(),
+            ..FieldEdit::set(&service.object, path(field), name.as_str())
         });
     }
     let explicit = service.runtime.is_some();
@@ -112,14 +111,14 @@ pub fn flip<'a>(
         match found {
             Ok(found) if !found.is_empty() => {
                 for (path, to) in found {
-                    let edit = Edit::new(&runtime.object, &path, to.clone());
+                    let edit = FieldEdit::set(&runtime.object, path.clone(), to.clone());
                     edited.node.set(
                         &path.0,
                         (!to.is_null()).then(|| Node::from_json(&to, Origin::Flag(&EDIT))),
                     );
                     // A later round may set the same field to another value; the last one counts.
-                    edits.retain(|earlier: &Edit| {
-                        earlier.path != path || earlier.object != edit.object
+                    edits.retain(|earlier: &FieldEdit| {
+                        earlier.path != path || earlier.id != edit.id
                     });
                     edits.push(edit);
                 }
@@ -248,7 +247,7 @@ fn of_service(
     policy: &Policy,
     candidate: &Candidate<'_>,
     service: &mut Service,
-) -> Result<Edit, String> {
+) -> Result<FieldEdit, String> {
     let set = |value: &EcoString| Field::new(value.clone(), Origin::Flag(&EDIT));
     let lacks = |reason: &Reason| {
         format!("it is built in, and no edit of the service changes this: {reason}")
@@ -258,7 +257,7 @@ fn of_service(
             Reason::Protocol { listed, .. } => {
                 let field = operators::protocol_field(policy, service).zip(listed.first());
                 let Some((field, first)) = field else { return Err(lacks(&rejection.reason)) };
-                let edit = Edit::new(&service.object, &path(field), first.as_str().into());
+                let edit = FieldEdit::set(&service.object, path(field), first.as_str());
                 service.protocol = Some(set(first));
                 return Ok(edit);
             }
@@ -271,7 +270,7 @@ fn of_service(
     let Some(field) = operators::runtime_field(policy, service) else {
         return Err("the service is written in the previous schema, whose key means a runtime: run `ome convert` first".to_owned());
     };
-    let edit = Edit::new(&service.object, &path(field), name.as_str().into());
+    let edit = FieldEdit::set(&service.object, path(field), name.as_str());
     service.runtime = Some(RuntimeRef { name: set(name), kind: None });
     Ok(edit)
 }

@@ -244,7 +244,7 @@ pub fn flip(flip: &Flip, sources: &SourceMap) -> Sheet {
             let edits = edits.iter().map(|edit| {
                 let place =
                     edit.span.map_or(String::new(), |span| format!("{}: ", sources.locate(span)));
-                format!("  {place}{} {}: {} → {}", edit.object, edit.path, edit.from, edit.to)
+                format!("  {place}{} {}: {} → {}", edit.id, edit.path, edit.from, edit.to)
             });
             let then = flip.then.as_ref().map(|(runtime, by)| {
                 format!("  then {runtime} is chosen: {}", super::phrases::decided_by(*by))

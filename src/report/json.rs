@@ -403,7 +403,7 @@ pub fn flip(flip: &Flip, sources: &SourceMap) -> Value {
                         "path": edit.path.to_string(),
                         "from": edit.from,
                         "to": edit.to,
-                        "object": edit.object,
+                        "object": edit.id.to_string(),
                     })
                 })
                 .collect::<Vec<_>>(),

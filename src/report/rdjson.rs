@@ -34,7 +34,7 @@ fn diagnostic(finding: &Diagnostic, places: &Places<'_>) -> Value {
     if let Some(span) = finding.span() {
         out["location"]["range"] = range(span, places);
         // Suggestions are edits at the place of the finding; reviewdog takes none for another file.
-        let here = |edit: &&crate::diag::Edit| edit.span.source == span.source;
+        let here = |edit: &&crate::diag::Replacement| edit.span.source == span.source;
         let fixes: Vec<Value> = finding
             .fix
             .iter()

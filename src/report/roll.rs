@@ -6,7 +6,7 @@ use super::markdown;
 use super::phrases::{first_of, plural};
 use super::screen::{Page, put};
 use super::table::{self, Style};
-use crate::decision::Edit;
+use crate::api::FieldEdit;
 use crate::pipeline::{
     AddedNodes, Amounts, ComponentRollout, Doubts, Fix, RollEnd, RollStage, Stuck,
 };
@@ -62,7 +62,7 @@ fn stage(stage: &RollStage) -> Value {
     })
 }
 
-fn edit(edit: &Edit, sources: &SourceMap) -> Value {
+fn edit(edit: &FieldEdit, sources: &SourceMap) -> Value {
     let place = edit.span.map(|span| sources.locate(span));
     json!({
         "file": place.as_ref().map(|place| place.file.to_string()),

@@ -85,21 +85,21 @@ fn without_nulls(node: &Node, ty: &Type, built_in: bool) -> Option<Value> {
             edited(map, |entry| {
                 // What an unknown field holds has no type, so its nulls stay.
                 let Some(field) = object.fields.iter().find(|field| field.name == entry.key) else {
-                    return Edit::Keep;
+                    return Change::Keep;
                 };
                 match &entry.node.value {
-                    Value::Null if field.nullable => Edit::Keep,
-                    Value::Null => Edit::Drop,
+                    Value::Null if field.nullable => Change::Keep,
+                    Value::Null => Change::Drop,
                     _ => without_nulls(&entry.node, &field.ty, built_in)
-                        .map_or(Edit::Keep, Edit::Change),
+                        .map_or(Change::Keep, Change::To),
                 }
             })
         }
         (Type::Map(item), Value::Map(map)) => edited(map, |entry| match &entry.node.value {
-            Value::Null if built_in => Edit::Change(zero(&item.ty)),
-            Value::Null if matches!(item.ty, Type::Any) => Edit::Keep,
-            Value::Null => Edit::Drop,
-            _ => without_nulls(&entry.node, &item.ty, built_in).map_or(Edit::Keep, Edit::Change),
+            Value::Null if built_in => Change::To(zero(&item.ty)),
+            Value::Null if matches!(item.ty, Type::Any) => Change::Keep,
+            Value::Null => Change::Drop,
+            _ => without_nulls(&entry.node, &item.ty, built_in).map_or(Change::Keep, Change::To),
         }),
         // A text holds no nulls inside; long lists of arguments are not walked.
         (Type::List(item), Value::List(items)) if !matches!(item.ty, Type::Str(_)) => {
@@ -113,28 +113,28 @@ fn without_nulls(node: &Node, ty: &Type, built_in: bool) -> Option<Value> {
     }
 }
 
-enum Edit {
+enum Change {
     Keep,
     Drop,
-    Change(Value),
+    To(Value),
 }
 
 /// A mapping with every entry looked at; none when nothing changes.
-fn edited(map: &Map, mut look: impl FnMut(&Entry) -> Edit) -> Option<Value> {
+fn edited(map: &Map, mut look: impl FnMut(&Entry) -> Change) -> Option<Value> {
     let mut changed: Option<Map> = None;
     for (index, entry) in map.iter().enumerate() {
         let edit = look(entry);
         // The copy begins at the first change: most maps have no nulls and are shared.
-        if changed.is_none() && !matches!(edit, Edit::Keep) {
+        if changed.is_none() && !matches!(edit, Change::Keep) {
             changed = Some(map.iter().take(index).cloned().collect());
         }
         let Some(changed) = &mut changed else { continue };
         match edit {
-            Edit::Keep => changed.push(entry.clone()),
-            Edit::Change(value) => {
+            Change::Keep => changed.push(entry.clone()),
+            Change::To(value) => {
                 changed.push(Entry { node: with(&entry.node, Some(value)), ..entry.clone() });
             }
-            Edit::Drop => {}
+            Change::Drop => {}
         }
     }
     changed.map(Value::Map)

@@ -3,7 +3,7 @@
 
 use super::overlay;
 use super::types::{Field, Object, Type};
-use crate::diag::{Edit, nearest};
+use crate::diag::{Replacement, nearest};
 use crate::yaml::{Node, Value};
 
 /// As many names a help lists.
@@ -155,10 +155,12 @@ pub(super) fn mistyped(
     node: &Node,
     ty: &Type,
     written: Option<&str>,
-) -> (Option<String>, Vec<Edit>) {
+) -> (Option<String>, Vec<Replacement>) {
     let span = node.origin.span();
     let replace = |text: &str| {
-        span.map(|span| Edit { span, insert: text.to_owned() }).into_iter().collect::<Vec<_>>()
+        span.map(|span| Replacement { span, insert: text.to_owned() })
+            .into_iter()
+            .collect::<Vec<_>>()
     };
     match (ty, &node.value) {
         (

@@ -7,7 +7,7 @@ use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, what_if};
-use crate::diag::{Code, Diagnostic, Edit, Severity, nearest};
+use crate::diag::{Code, Diagnostic, Replacement, Severity, nearest};
 use crate::diff::expect;
 use crate::diff::expect::{Case, Expected, Miss, Stated, actual};
 use crate::emit::{self, fix::Left};
@@ -316,7 +316,7 @@ fn rendered(session: &Session) -> Result<Vec<Node>, Failure> {
 }
 
 /// The edit that makes an expectation today's answer: a scalar in the place of a scalar.
-fn edit(case: &Case, miss: &Miss) -> Option<Edit> {
+fn edit(case: &Case, miss: &Miss) -> Option<Replacement> {
     let stated = |list: &[Stated]| -> Option<Expected> {
         let mut values = list.iter().flat_map(|stated| &stated.values);
         values.find(|expected| expected.span == miss.span).cloned()
@@ -334,11 +334,11 @@ fn edit(case: &Case, miss: &Miss) -> Option<Edit> {
     if text.contains('\n') {
         return None;
     }
-    Some(Edit { span, insert: text })
+    Some(Replacement { span, insert: text })
 }
 
 /// The edits that state all services where none is stated, and all of a service where nothing is.
-fn pins(case: &Case, planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Edit> {
+fn pins(case: &Case, planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Replacement> {
     let all = case.no_services.filter(|_| !planned.is_empty()).map(|(key, span)| {
         let text = &sources.get(key.source).text;
         // In block style only indentation and dashes stand before the key.
@@ -346,11 +346,11 @@ fn pins(case: &Case, planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Edit> 
         let is_block = before.chars().all(|before| matches!(before, ' ' | '-'));
         let insert =
             if is_block { actual::text(planned, before.len()) } else { actual::flow(planned) };
-        Edit { span, insert }
+        Replacement { span, insert }
     });
     let one = case.services.iter().filter(|stated| stated.values.is_empty()).filter_map(|stated| {
         let planned = planned.iter().find(|planned| expect::is_service(&stated.name, planned))?;
-        Some(Edit { span: stated.place, insert: actual::line(planned) })
+        Some(Replacement { span: stated.place, insert: actual::line(planned) })
     });
     all.into_iter().chain(one).collect()
 }
@@ -382,7 +382,7 @@ fn begin(file: &Path, args: &Args) -> Result<usize, Failure> {
 
 /// Writes edits into a file of expectations whose text was compared. Whether they are written: a
 /// file that somebody changed in the meantime is left as it is.
-fn record(file: &Path, edits: &[Edit], report: &mut Report) -> Result<bool, Failure> {
+fn record(file: &Path, edits: &[Replacement], report: &mut Report) -> Result<bool, Failure> {
     let Some(first) = edits.first() else { return Ok(true) };
     let text = report.sources.get(first.span.source).text.clone();
     let left = match emit::fix::write(file, &text, &edits.iter().collect::<Vec<_>>()) {

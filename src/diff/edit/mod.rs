@@ -19,7 +19,6 @@ use super::comparison::Comparison;
 use super::side::{Made, Subject, make};
 use super::{Action, Fate, ObjectChange, Refused};
 use crate::api::{Api, FieldEdit, Object, ObjectRef, Today, Views};
-use crate::decision::Edit;
 use crate::operators::is_service;
 use crate::pipeline::render::Renderer;
 use crate::policy::Policy;
@@ -56,7 +55,7 @@ pub enum Proposal {
 #[derive(Clone, Debug)]
 pub struct RuleEdit {
     /// The fields.
-    pub changes: Vec<Edit>,
+    pub changes: Vec<FieldEdit>,
     /// Its effect under the running release; empty if the edit is harmless.
     pub today: Difference,
 }
@@ -94,7 +93,7 @@ pub struct AllEdits {
     /// The service that was decided again with the edits.
     pub service: EcoString,
     /// The fields of all edits.
-    pub changes: Vec<Edit>,
+    pub changes: Vec<FieldEdit>,
     /// Rules that apply only because of the edits, each with its own proposal.
     pub brought_up: Vec<(&'static ReleaseRule, Proposal)>,
     /// Their effect under the running release.
@@ -222,7 +221,7 @@ impl<'c, 'a> Player<'c, 'a> {
         })
     }
 
-    fn shown(&self, edit: &FieldEdit) -> Edit {
+    fn shown(&self, edit: &FieldEdit) -> FieldEdit {
         shown(edit, self.find(edit.api, &edit.id))
     }
 

@@ -4,7 +4,6 @@
 
 use super::EDIT;
 use crate::api::{Api, FieldEdit, Object, ObjectRef, Scope};
-use crate::decision::Edit;
 use crate::secret;
 use crate::workspace::bare;
 use crate::yaml::{self, FieldPath, Node, Origin, Segment};
@@ -20,7 +19,7 @@ pub struct Patch {
 }
 
 /// An edit with the current value; secrets are hidden.
-pub(in crate::diff) fn shown(edit: &FieldEdit, object: Option<&Object>) -> Edit {
+pub(in crate::diff) fn shown(edit: &FieldEdit, object: Option<&Object>) -> FieldEdit {
     let mut whole = object.map_or_else(|| skeleton(edit), |object| bare(&object.node));
     let from = whole.select(&edit.path).first().copied();
     let hide = |whole: &Node, node: Option<&Node>| {
@@ -31,8 +30,8 @@ pub(in crate::diff) fn shown(edit: &FieldEdit, object: Option<&Object>) -> Edit 
     edit.apply(&mut whole, &edit_value);
     let to = hide(&whole, whole.select(&edit.path).first().copied());
     match object {
-        Some(object) => Edit { from, ..Edit::new(object, &edit.path, to) },
-        None => Edit { span: None, path: edit.path.clone(), from, to, object: edit.id.to_string() },
+        Some(object) => FieldEdit { from, ..FieldEdit::set(object, edit.path.clone(), to) },
+        None => FieldEdit { span: None, from, to, ..edit.clone() },
     }
 }
 

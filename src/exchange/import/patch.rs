@@ -4,7 +4,7 @@
 //! and verified. The new text is parsed and must be the old tree with the new values; otherwise
 //! nothing is changed.
 
-use crate::diag::{Checked, Code, Diagnostic, Edit, edited};
+use crate::diag::{Checked, Code, Diagnostic, Replacement, edited};
 use crate::facts::models::{FACTS, Facts};
 use crate::quantity::ParamCount;
 use crate::source::{SourceId, Span};
@@ -14,7 +14,7 @@ use crate::yaml::{self, Entry, FieldPath, Limits, Map, Node, Origin, Value};
 #[derive(Clone, Debug)]
 pub struct Patched {
     /// The replacements.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<Replacement>,
     /// Fields that were added or changed, below `spec`.
     pub changed: Vec<FieldPath>,
 }
@@ -88,7 +88,7 @@ fn is_proved(
 struct Patch<'a> {
     source: SourceId,
     text: &'a str,
-    edits: Vec<Edit>,
+    edits: Vec<Replacement>,
     changed: Vec<FieldPath>,
     found: Vec<Diagnostic>,
     overwrite: bool,
@@ -171,7 +171,7 @@ impl Patch<'_> {
         let (Some(span), Some(new)) = (written.origin.span(), value.scalar_text()) else { return };
         // Replacing a whole block could remove comments inside it.
         if self.overwrite && written.as_map().is_none() && written.items().is_empty() {
-            self.edits.push(Edit { span, insert: flow(value) });
+            self.edits.push(Replacement { span, insert: flow(value) });
             self.changed.push(path.clone());
             *wanted = value.clone();
             return;
@@ -202,8 +202,8 @@ impl Patch<'_> {
             .span()
             .filter(|span| span.start as usize > colon && !self.slice(*span).trim().is_empty());
         let edit = match written {
-            Some(span) => Edit { span, insert: flow(value) },
-            None => Edit { span: self.at(colon + 1), insert: format!(" {}", flow(value)) },
+            Some(span) => Replacement { span, insert: flow(value) },
+            None => Replacement { span: self.at(colon + 1), insert: format!(" {}", flow(value)) },
         };
         self.edits.push(edit);
         Some(())
@@ -227,7 +227,7 @@ impl Patch<'_> {
         }) {
             let (line, _) = self.line_of(behind.key_origin.span()?)?;
             let at = self.before_comments(line, &indent);
-            self.edits.push(Edit { span: self.at(at), insert: block });
+            self.edits.push(Replacement { span: self.at(at), insert: block });
             return Some(());
         }
         let end = self.end_of(&last?.node, last?.key_origin.span()?)?;
@@ -237,7 +237,7 @@ impl Patch<'_> {
             None => (self.text.len(), ending),
         };
         let block = if lead.is_empty() { block } else { block.trim_end().to_owned() };
-        self.edits.push(Edit { span: self.at(at), insert: format!("{lead}{block}") });
+        self.edits.push(Replacement { span: self.at(at), insert: format!("{lead}{block}") });
         Some(())
     }
 
@@ -247,7 +247,7 @@ impl Patch<'_> {
             .map(|entry| format!("{}: {}", json(&entry.key), flow(&entry.node)))
             .collect();
         let Some(last) = last else {
-            self.edits.push(Edit { span, insert: format!("{{{}}}", members.join(", ")) });
+            self.edits.push(Replacement { span, insert: format!("{{{}}}", members.join(", ")) });
             return Some(());
         };
         // Behind the last member: a trailing comma or comment stays where it is.
@@ -257,7 +257,7 @@ impl Patch<'_> {
             None => ", ".to_owned(),
         };
         let insert = members.iter().fold(String::new(), |out, member| out + &separator + member);
-        self.edits.push(Edit { span: self.at(end), insert });
+        self.edits.push(Replacement { span: self.at(end), insert });
         Some(())
     }
 

@@ -455,6 +455,8 @@ fn shipped_settings(today: &Today<'_>) -> Edits {
                 name: "inferenceservice-config".into(),
             },
             path: path(&["data", key]),
+            span: None,
+            from: Value::Null,
             to: serde_json::to_string_pretty(&value?).ok()?.into(),
         })
     });

@@ -3,8 +3,8 @@
 use super::serving::ServingKind;
 use super::track::{Kind, Part, Track};
 use super::{DOMAIN, Ground, plain, side};
+use crate::api::FieldEdit;
 use crate::api::{ModelServing, Object, Service};
-use crate::decision::Edit;
 use crate::operators;
 use crate::operators::servings;
 use crate::pipeline::built::PodContext;
@@ -188,8 +188,11 @@ fn of_workload(
 }
 
 /// The edits with the current values of the fields.
-pub(super) fn shown(subject: Subject<'_>, fields: &[(FieldPath, Value)]) -> Vec<Edit> {
-    fields.iter().map(|(path, to)| Edit::new(subject.object(), path, to.clone())).collect()
+pub(super) fn shown(subject: Subject<'_>, fields: &[(FieldPath, Value)]) -> Vec<FieldEdit> {
+    fields
+        .iter()
+        .map(|(path, to)| FieldEdit::set(subject.object(), path.clone(), to.clone()))
+        .collect()
 }
 
 /// A track, its object, and the fields to set.

@@ -41,12 +41,12 @@ use super::together::attached::OneNode;
 use super::together::settled::{Ground as Cluster, Size, Workloads};
 use super::together::workloads::id_of;
 use super::together::{OpenComponents, options};
+use crate::api::FieldEdit;
 use crate::api::{Api, ComponentKind, Failure};
 use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::cluster::fleet;
 use crate::cluster::schedule::{PodId, PodTemplate, Scheduler};
-use crate::decision::Edit;
 use crate::diag::Diagnostic;
 use crate::objects::metadata::KUEUE_QUEUE;
 use crate::operators::servings::{self, ServingRules};
@@ -122,7 +122,7 @@ pub struct AddedNodes {
 #[derive(Clone, Debug)]
 pub struct Fix {
     /// The edits.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<FieldEdit>,
     /// Nodes that are added.
     pub added_nodes: Option<AddedNodes>,
     /// How the update ends with the edits.

@@ -1,6 +1,6 @@
 //! Edits before an upgrade, as JSON and as text.
 
-use crate::decision::Edit;
+use crate::api::FieldEdit;
 use crate::diff::{AllEdits, Difference, Direction, Group, Proposal, RuleEdit};
 use crate::policy::upgrade::ReleaseRule;
 use crate::report::screen::printable;
@@ -72,8 +72,8 @@ pub(super) fn all(edits: &AllEdits, way: Direction) -> Value {
     })
 }
 
-fn change(edit: &Edit) -> Value {
-    json!({ "object": edit.object, "path": edit.path.to_string(), "from": edit.from, "to": edit.to })
+fn change(edit: &FieldEdit) -> Value {
+    json!({ "object": edit.id.to_string(), "path": edit.path.to_string(), "from": edit.from, "to": edit.to })
 }
 
 fn difference(difference: &Difference) -> Value {
@@ -141,7 +141,7 @@ pub(super) fn together(edits: &AllEdits, way: Direction) -> Vec<String> {
 }
 
 /// `spec.a.b of Kind/name: set to x`.
-fn assigned(edit: &Edit) -> String {
+fn assigned(edit: &FieldEdit) -> String {
     let short = |value: &Value| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         match text.lines().count() {
@@ -155,7 +155,7 @@ fn assigned(edit: &Edit) -> String {
         (Value::Null, to) => format!("set to {}", short(to)),
         (from, to) => format!("{} → {}", short(from), short(to)),
     };
-    printable(&format!("`{}` of {}: {what}", edit.path, edit.object))
+    printable(&format!("`{}` of {}: {what}", edit.path, edit.id))
 }
 
 /// A difference as a sentence.

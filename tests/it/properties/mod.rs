@@ -336,7 +336,7 @@ fn edits_proposed_by_explain_make_the_runtime_selected() {
             let Ok(edits) = flip.edits else { continue };
             let mut edited = fleet.clone();
             for edit in &edits {
-                let position = edited.position(api, &edit.object).unwrap();
+                let position = edited.position(api, &edit.id.to_string()).unwrap();
                 let value = (!edit.to.is_null()).then(|| fleet::node(&edit.to));
                 edited.documents[position].set(&edit.path.0, value);
             }

@@ -2,7 +2,7 @@
 
 use super::context::{Context, uri_of};
 use super::diagnostics;
-use crate::diag::Edit;
+use crate::diag::Replacement;
 use crate::emit::fix;
 use crate::report::phrases;
 use crate::source::{SourceId, Span};
@@ -69,10 +69,10 @@ pub(super) fn actions(
 fn edit<'a>(
     context: &Context,
     id: SourceId,
-    edits: impl Iterator<Item = &'a Edit>,
+    edits: impl Iterator<Item = &'a Replacement>,
 ) -> Option<WorkspaceEdit> {
     let path = context.path(id)?;
-    let mut changes: Vec<&Edit> = edits.filter(|edit| edit.span.source == id).collect();
+    let mut changes: Vec<&Replacement> = edits.filter(|edit| edit.span.source == id).collect();
     changes.sort_by_key(|edit| edit.span);
     let changes = changes.into_iter().map(|edit| {
         let range = context.range(edit.span);
