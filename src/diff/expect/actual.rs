@@ -44,9 +44,16 @@ pub(super) fn answer(planned: &Planned<'_>, key: &str) -> Option<Value> {
         "mode" => component.map(|component| planned.mode_name(component.mode).into()),
         "gpus" => component.and_then(|component| serde_json::to_value(component.gpus()).ok()),
         "fits" => {
-            let components = planned.components.iter();
-            let fits: Vec<bool> = components.filter_map(PlannedComponent::fits).collect();
-            (!fits.is_empty()).then(|| fits.iter().all(|fits| *fits).into())
+            let placed = planned.components.iter().filter(|one| one.placement.is_some());
+            let fits: Vec<Option<bool>> = placed.map(PlannedComponent::fits).collect();
+            // What has no node does not fit, whatever is not judged of the rest.
+            let fits = match fits.as_slice() {
+                [] => None,
+                all if all.contains(&Some(false)) => Some(false),
+                all if all.contains(&None) => None,
+                _ => Some(true),
+            };
+            fits.map(Into::into)
         }
         "error" => planned.error.as_ref().map(|error| error.code.as_str().into()),
         _ => None,

@@ -7,6 +7,7 @@ use crate::catalog::Catalog;
 use crate::decision::Candidate;
 use crate::diag::nearest;
 use crate::diff::equal;
+use crate::pipeline::Placement;
 use crate::pipeline::built::identity;
 use crate::pipeline::leaves::{MergedLeaf, merge};
 use crate::pipeline::planned::Planned;
@@ -101,7 +102,13 @@ fn of_service(
         span: expected.span,
         message: match (key, &got) {
             ("fits", None) => {
-                format!("`fits`: expected {wanted}, unknown because no Node was read")
+                let placed = planned.components.iter().filter_map(|one| one.placement.as_ref());
+                let why = match placed.clone().find_map(Placement::not_judged) {
+                    Some(why) => format!("not judged: {why}"),
+                    None if placed.count() > 0 => "unknown".to_owned(),
+                    None => "unknown because no Node was read".to_owned(),
+                };
+                format!("`fits`: expected {wanted}, {why}")
             }
             _ => format!("`{key}`: expected {wanted}, got {is}"),
         },

@@ -501,7 +501,14 @@ fn settle_tracks(
     }
     for track in tracks.iter_mut().filter(is_new) {
         let (api, service) = name(track);
-        track.arrives = ground.arriving.find(api, &service, track.part.claimed(), &workload(track));
+        let part = track.part.claimed();
+        track.arrives = ground.arriving.find(api, &service, part, &workload(track));
+        // What admission refuses of its object, its controller never sees.
+        if let Some(why) = ground.arriving.refusal(api, &service, part)
+            && track.after.is_some()
+        {
+            track.after = Some(Kind::Refused(why));
+        }
     }
 }
 

@@ -13,7 +13,6 @@ use crate::pipeline::built::{PodContext, Workload, WorkloadKind, refused};
 use crate::pipeline::planned::PlannedComponent;
 use crate::pipeline::render::Renderer;
 use crate::pipeline::running::{Owner, RunningPods};
-use crate::pipeline::together::volcano_queue::Queues;
 use crate::quantity::IntOrPercent;
 use crate::rollout::{DeploymentSpec, Revision, Start, Strategy, revision_name};
 use crate::yaml::Node;
@@ -294,8 +293,6 @@ pub(super) fn serving(
         Ok(kind) => Kind::Serving(Box::new(kind)),
         Err(invalid) => Kind::Refused(refused(&invalid)),
     };
-    let catalog = &ground.world.catalog;
-    let of_queue = |serving: &ModelServing| Queues::of(catalog).refuses_serving(catalog, serving);
     let is_small = |serving: &&ModelServing| serving.counted && serving.extent() <= MOST_PODS;
     let earlier = match change.before {
         Before::Applied(before) => before,
@@ -311,17 +308,12 @@ pub(super) fn serving(
         Before::Running if !pods.is_empty() => Begins::Running,
         Before::Applied(None) | Before::Running => Begins::Nothing,
     };
-    // The PodGroups of what is there are there.
-    let is_new = matches!(begins, Begins::Nothing);
     Some(Track {
         service: place,
         part: Part::Groups,
         name: serving.name().clone(),
         begins,
-        after: change.after.map(|serving| match of_queue(serving).filter(|_| is_new) {
-            Some(why) => Kind::Refused(why),
-            None => kind(serving, after),
-        }),
+        after: change.after.map(|serving| kind(serving, after)),
         then: None,
         scaled: false,
         resets: false,

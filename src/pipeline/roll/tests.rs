@@ -497,3 +497,42 @@ fn what_the_restarts_leave_no_room_for_no_longer_fits() {
     let named = "diff --no-builtin --fail-on does-not-fit --base {before.yaml} -f {after.yaml}";
     assert_eq!(ome_on(named, &files).code, 2);
 }
+
+#[test]
+fn what_admission_refuses_of_an_object_is_stuck_as_plan_says() {
+    let quota = |key: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {{name: q, namespace: ml}}\nspec: {{hard: {{{key}: '0'}}}}\n"
+        )
+    };
+    let deployment = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: ml}\nspec: {replicas: 1, selector: {matchLabels: {app: d}}, template: {metadata: {labels: {app: d}}, spec: {containers: [{name: c, image: x}]}}}\n";
+    let service = "---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: s, namespace: ml, annotations: {serving.kserve.io/deploymentMode: Standard}}\nspec: {predictor: {minReplicas: 1, containers: [{name: kserve-container, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}\n";
+    let expectations = "cases:\n- name: c\n  files: [in.yaml]\n  services: {ml/s: {fits: true}}\n";
+    for (key, subject, end, code) in [
+        ("count/deployments.apps", "s", "stuck", 2),
+        ("count/deployments.apps", "deploy/d", "stuck", 2),
+        ("count/replicasets.apps", "deploy/d", "stuck", 2),
+        // The service does not get ready without its Service.
+        ("count/services", "s", "not-judged", 0),
+        ("count/jobs.batch", "s", "complete", 0),
+    ] {
+        let object = if subject == "s" { service } else { deployment };
+        let text = gpu_node("n1", 8, "") + object + &quota(key);
+        let files = [("in.yaml", text.as_str()), ("a.ome-test.yaml", expectations)];
+        let run = |command: &str| ome_on(&format!("{command} -f {{in.yaml}}"), &files);
+        let rolled = run(&format!("rollout {subject} -o json"));
+        assert_eq!(self::end(&rolled), end, "{key} {subject}: {}", rolled.out);
+        for command in ["plan", "rollout --all", &format!("rollout {subject}")] {
+            let ran = run(command);
+            assert_eq!(ran.code, code, "{key} {command}: {}", ran.out);
+            assert_eq!(ran.out.contains('✓'), end == "complete", "{key} {command}: {}", ran.out);
+        }
+    }
+    // Whether a service fits is not judged: that no Node was read would be untrue.
+    let text = gpu_node("n1", 8, "")
+        + &service.replace("minReplicas", "schedulerName: other, minReplicas");
+    let files = [("in.yaml", text.as_str()), ("a.ome-test.yaml", expectations)];
+    let ran = ome_on("test {a.ome-test.yaml}", &files);
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    assert!(ran.out.contains("expected true, not judged: other: `other` schedules"), "{}", ran.out);
+}

@@ -82,9 +82,12 @@ pub(in crate::pipeline) const PODS: &str = "pods";
 /// Maximum number of pods that are placed one by one.
 pub(super) const MOST_PODS: usize = 2_000_000;
 
+/// The code of pods that a server does not create.
+const INVALID: &str = "invalid";
+
 impl Refused {
     pub(super) fn invalid(message: EcoString, pods: usize) -> Self {
-        Self::of("invalid", message, pods)
+        Self::of(INVALID, message, pods)
     }
 
     /// A number that no cluster has says how wrong the object is, and not how many pods wait: it
@@ -104,6 +107,11 @@ impl Refused {
     /// Pods, the devices that these request, and why they are refused.
     pub(in crate::pipeline) fn parts(&self) -> (usize, i64, EcoString) {
         (self.pods, self.devices, self.message.clone())
+    }
+
+    /// Why a server creates none of them.
+    pub(super) fn by_server(&self) -> Option<EcoString> {
+        (self.code == INVALID).then(|| self.message.clone())
     }
 
     pub(super) fn too_many(pods: usize) -> Self {

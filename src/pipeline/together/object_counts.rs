@@ -14,7 +14,7 @@ use crate::pipeline::named_objects::OF_EVERY_NAMESPACE;
 use crate::pipeline::planned::Planned;
 use crate::source::Span;
 use ecow::{EcoString, eco_format};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// The workloads that a quota refuses, by their places.
@@ -99,6 +99,18 @@ const PARTS: [(&str, &str); 4] = [
     ("statefulsets.apps", "controllerrevisions.apps"),
     ("daemonsets.apps", "controllerrevisions.apps"),
 ];
+
+/// The services among these lines, by the places of their claims, each with the reason.
+pub(super) fn services_of(lines: &[NotJudged], claims: &[Claim]) -> BTreeMap<usize, EcoString> {
+    let mut found = BTreeMap::new();
+    for line in lines {
+        let of_line = |claim: &Claim| claim.api.is_of_operator() && claim.service == line.what;
+        for (at, _) in claims.iter().enumerate().filter(|(_, claim)| of_line(claim)) {
+            found.entry(at).or_insert_with(|| line.sentence());
+        }
+    }
+    found
+}
 
 /// Charges what a controller creates for an object of this name.
 fn charge_part(

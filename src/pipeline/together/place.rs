@@ -91,7 +91,8 @@ pub(super) fn place<'a>(
     };
     let mut not_judged = demand.not_judged;
     // What is open of new pods, though where they go is judged.
-    let mut open = BTreeMap::new();
+    let mut open = object_counts::services_of(&demand.uncounted, &claims);
+    not_judged.extend(demand.uncounted);
     for (lines, workloads) in [
         unevaluated::found(catalog, &claims, &fleet),
         missing::found(planner, planned, servings, &services, &claims, &fleet),
@@ -170,6 +171,8 @@ struct Demand {
     objects: Ledger,
     /// How many pods of lost nodes nothing creates again.
     gone: usize,
+    /// Objects beside pods that a quota refuses.
+    uncounted: Vec<NotJudged>,
     /// Pods and objects that are left out.
     not_judged: Vec<NotJudged>,
 }
@@ -207,7 +210,6 @@ impl Demand {
             before,
         );
         let mut not_judged = workloads::not_judged(&not_counted);
-        not_judged.extend(uncounted);
         not_judged.extend(renewed::found(catalog, &services, running, &plain, context));
         let mut gone = 0;
         if let Some(lost) = options.lost {
@@ -232,7 +234,17 @@ impl Demand {
         );
         workloads::add_plain(&mut claims, &mut plain);
         claims::sort(&mut claims);
-        Self { claims, claimed_pods, of_services, plain, services, objects, gone, not_judged }
+        Self {
+            claims,
+            claimed_pods,
+            of_services,
+            plain,
+            services,
+            objects,
+            gone,
+            uncounted,
+            not_judged,
+        }
     }
 
     /// Gives workloads with an autoscaler the replicas that are asked for, and leaves those that it

@@ -255,6 +255,19 @@ impl Workloads {
         let template = claim.names.iter().position(|name| name == workload)?;
         claim.refused.is_none().then_some((at, template))
     }
+
+    /// Why a server creates no pods of a component, of a ModelServing or of a workload.
+    pub(crate) fn refusal(
+        &self,
+        api: Api,
+        service: &str,
+        component: Option<&str>,
+    ) -> Option<EcoString> {
+        let is_of = |claim: &&Claim| {
+            claim.api == api && claim.service == service && claim.component == component
+        };
+        self.claims.iter().find(is_of)?.refused.as_ref()?.by_server()
+    }
 }
 
 /// How the pods of an owner are created again.

@@ -31,10 +31,10 @@ pub(super) const OF_JOB: &str = "volcano.sh/job-name";
 pub(super) const LABEL: &str = "volcano.sh/queue-name";
 
 /// The Queues of an input by name.
-pub(in crate::pipeline) struct Queues<'a>(BTreeMap<&'a EcoString, &'a Object>);
+pub(super) struct Queues<'a>(BTreeMap<&'a EcoString, &'a Object>);
 
 impl<'a> Queues<'a> {
-    pub(in crate::pipeline) fn of(catalog: &'a Catalog) -> Self {
+    pub(super) fn of(catalog: &'a Catalog) -> Self {
         let all = catalog.others().iter().filter(|object| {
             object.id.kind == "Queue"
                 && object.group() == "scheduling.volcano.sh"
@@ -82,11 +82,7 @@ impl<'a> Queues<'a> {
     }
 
     /// Why Volcano refuses the PodGroups of a new ModelServing, so that none of its pods starts.
-    pub(in crate::pipeline) fn refuses_serving(
-        &self,
-        catalog: &Catalog,
-        serving: &ModelServing,
-    ) -> Option<EcoString> {
+    fn refuses_serving(&self, catalog: &Catalog, serving: &ModelServing) -> Option<EcoString> {
         self.refuses(&of_serving(catalog, serving)?)
             .filter(|_| !was_in_cluster(&serving.object.node))
     }
