@@ -253,7 +253,9 @@ impl All<'_> {
     }
 
     fn summary(&self) -> Cell {
-        let failed = self.services.iter().filter(|service| service.error.is_some()).count();
+        let failed = self.services.iter().filter(|service| service.is_in_error()).count();
+        let without_presets =
+            self.services.iter().filter(|service| service.is_without_presets()).count();
         let stuck = match self.stuck() {
             0 => "none is stuck".to_owned(),
             1 => "1 is stuck".to_owned(),
@@ -267,7 +269,7 @@ impl All<'_> {
             // Pods without a node are not confirmed, although nothing of them changes.
             false
                 if self.doubts.is_certain()
-                    && self.perhaps_lost() == 0
+                    && self.perhaps_lost() + without_presets == 0
                     && !self.services.iter().any(Self::waits) =>
             {
                 Meaning::Good
@@ -301,6 +303,11 @@ impl All<'_> {
         match self.perhaps_lost() {
             0 => {}
             perhaps => _ = write!(out, "; {perhaps} may no longer fit"),
+        }
+        match without_presets {
+            0 => {}
+            1 => out.push_str("; 1 not judged without its presets"),
+            more => _ = write!(out, "; {more} not judged without their presets"),
         }
         // One reason is enough, and an unread part explains errors that follow from it.
         if self.doubts.incomplete {

@@ -16,6 +16,7 @@ use crate::source::{SourceId, SourceMap, Span};
 use crate::workspace::read::dispatch::Read;
 use crate::yaml::{Node, Value};
 use ecow::EcoString;
+use indexmap::IndexMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -412,17 +413,25 @@ pub fn requested(row: &InputRow) -> String {
 
 /// The first of a number of objects: ` (ns/a, ns/b, ns/c, and 2 more)`.
 fn named(row: &InputRow, count: usize) -> String {
-    let mut names: Vec<String> = row
-        .examples
-        .iter()
-        .take(count)
-        .map(|example| match &example.namespace {
+    let examples = row.examples.iter().take(count);
+    let left = count - examples.len();
+    // Copies in several directories have one name.
+    let mut times: IndexMap<String, usize> = IndexMap::new();
+    for example in examples {
+        let name = match &example.namespace {
             Some(namespace) => format!("{namespace}/{}", example.name),
             None => example.name.to_string(),
-        })
-        .collect();
-    if count > names.len() {
-        names.push(format!("and {} more", count - names.len()));
+        };
+        *times.entry(name).or_default() += 1;
+    }
+    let named = times.into_iter().map(|(name, times)| match times {
+        1 => name,
+        2 => format!("{name} twice"),
+        times => format!("{name} {times} times"),
+    });
+    let mut names: Vec<String> = named.collect();
+    if left > 0 {
+        names.push(format!("and {left} more"));
     }
     if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
 }

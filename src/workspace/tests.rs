@@ -231,3 +231,17 @@ fn no_field_of_a_status_is_required() {
         assert_eq!(codes(&found).contains(&"required-field"), expected, "{rest}: {found:?}");
     }
 }
+
+/// Copies in several directories have one name, which is said once.
+#[test]
+fn objects_of_one_name_are_named_once() {
+    let cache = |size: &str| {
+        format!(
+            "apiVersion: apps.nvidia.com/v1alpha1\nkind: NIMService\nmetadata: {{name: a, namespace: ml}}\nspec: {{resources: {{limits: {{nvidia.com/gpu: {size}}}}}}}\n"
+        )
+    };
+    let (one, two) = (cache("1"), cache("2"));
+    let files = [("x/a.yaml", one.as_str()), ("y/a.yaml", &two)];
+    let ran = crate::testing::ome_on("diff --base {.} -f {.} -o table", &files);
+    assert!(ran.out.contains("2 NIMService (ml/a twice)"), "{}{}", ran.out, ran.err);
+}

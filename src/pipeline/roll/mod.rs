@@ -47,7 +47,7 @@ use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::cluster::fleet;
 use crate::cluster::schedule::{PodId, PodTemplate, Scheduler};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::objects::metadata::KUEUE_QUEUE;
 use crate::operators::servings::{self, ServingRules};
 use crate::rollout::Start;
@@ -160,6 +160,16 @@ pub struct ServiceRollout {
 }
 
 impl ServiceRollout {
+    /// Whether the operator cannot reconcile it.
+    pub fn is_in_error(&self) -> bool {
+        self.error.is_some() && !self.is_without_presets()
+    }
+
+    /// Whether the cluster has configurations for it that were not read.
+    pub fn is_without_presets(&self) -> bool {
+        self.error.as_ref().is_some_and(|error| error.code == Code::PresetsNotRead)
+    }
+
     /// `namespace/name`; of a workload without an operator the kind first, as its name is unique by
     /// kind only.
     pub fn full_name(&self) -> String {

@@ -536,3 +536,15 @@ fn what_admission_refuses_of_an_object_is_stuck_as_plan_says() {
     assert_eq!(ran.code, 2, "{}", ran.out);
     assert!(ran.out.contains("expected true, not judged: other: `other` schedules"), "{}", ran.out);
 }
+
+/// Presets that only the cluster has are no error of a service: what it rolls out is open.
+#[test]
+fn a_service_without_its_presets_is_not_judged() {
+    let llm = "---\napiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: a, namespace: ml, labels: {opendatahub.io/dashboard: 'true'}}\nspec: {model: {uri: 'hf://a/b', name: b}, router: {route: {}, gateway: {}}}\n";
+    let text = gpu_node("n1", 8, "") + llm;
+    let all = ome_on("rollout --all -f {in.yaml}", &[("in.yaml", &text)]);
+    assert_eq!(all.code, 0, "{}{}", all.out, all.err);
+    assert!(all.out.contains("! 0 of 1 service change"), "{}", all.out);
+    assert!(all.out.contains("; 1 not judged without its presets"), "{}", all.out);
+    assert!(!all.out.contains("in error"), "{}", all.out);
+}

@@ -6,7 +6,8 @@ use crate::api::{ModelServing, Service};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome, unfilled};
-use crate::pipeline::{Changes, ServiceChange, ServingChange, State, roll};
+use crate::diag::{Code, Severity};
+use crate::pipeline::{Changes, ServiceChange, ServiceRollout, ServingChange, State, roll};
 use crate::report::roll_all::All;
 
 /// Plays the changes of the whole fleet and prints them.
@@ -80,11 +81,14 @@ fn simulate(
     let doubts = super::doubts(session, earlier, &mut rolled, changes.may_create());
     let deployment_under_test =
         rolled.iter_mut().flat_map(|service| std::mem::take(&mut service.diagnostics));
-    let found = session.settle(deployment_under_test.collect::<Vec<_>>());
+    let mut found = session.settle(deployment_under_test.collect::<Vec<_>>());
+    // What a cluster makes of a service whose presets were not read is open, and no mistake.
+    let presets = found.iter_mut().filter(|finding| finding.code == Code::PresetsNotRead);
+    presets.for_each(|finding| finding.severity = finding.severity.min(Severity::Warning));
     let State { services: selected, servings: selected_servings, .. } = state(session)?;
     let about = About::selected(session, &selected, &selected_servings, &found).every(true);
     let found = about.of(session, found);
-    let outcome = session.outcome(&found, rolled.iter().any(|service| service.error.is_some()));
+    let outcome = session.outcome(&found, rolled.iter().any(ServiceRollout::is_in_error));
     let view = All {
         readings: session.named_readings(),
         services: &rolled,
