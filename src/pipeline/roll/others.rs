@@ -293,13 +293,15 @@ pub(super) fn unplaced(world: &World, ground: &Ground<'_>, arrived: &[Slots]) ->
         let pods = slots.iter().flatten().filter_map(|slot| slot.pod);
         let waiting: Vec<PodId> =
             pods.filter(|pod| world.phase(*pod) == PodPhase::Pending).collect();
-        let why = scheduler.rejection(*waiting.first()?);
+        // A pod that the scheduler did not see yet waits for a claim about which nothing is known: a
+        // line says that it is not judged.
+        let why = waiting.iter().find_map(|pod| scheduler.rejection(*pod))?;
         Some(Displaced {
             owner,
             pods: waiting.len(),
             waited: 0,
             devices: waiting.iter().map(|pod| gpus(scheduler.template_of(*pod))).sum(),
-            message: why.map(|rejection| rejection.message.clone()).unwrap_or_default(),
+            message: why.message.clone(),
             evicted_by: Vec::new(),
             end: RollEnd::Stuck,
         })
@@ -514,6 +516,18 @@ impl Displaced {
 #[cfg(test)]
 mod tests {
     use crate::testing::{gpu_node, ome_on};
+
+    #[test]
+    fn a_new_job_whose_claim_is_not_judged_is_not_stuck() {
+        let text = gpu_node("n1", 8, "")
+            + "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: other}\nprovisioner: x.y\n---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: c, namespace: ml}\nspec: {storageClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: ml}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}], volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}}}\n";
+        let file = [("in.yaml", text.as_str())];
+        for command in ["plan -f {in.yaml}", "rollout --all -f {in.yaml}"] {
+            let ran = ome_on(command, &file);
+            assert_eq!(ran.code, 0, "{command}: {}{}", ran.out, ran.err);
+            assert!(ran.out.contains("not judged: 1 pod of volumes"), "{command}: {}", ran.out);
+        }
+    }
 
     #[test]
     fn a_new_job_that_waits_for_quota_is_stuck() {
