@@ -265,6 +265,15 @@ impl<'a> Renderer<'a> {
     }
 
     /// The context in which the operator of a service builds it.
+    /// What the webhook refuses of the runtime of a service that is not in error. It is said as in a
+    /// plan, and the objects are shown.
+    pub fn refused_runtime(&self, rendered: &Rendered<'_>) -> Vec<Diagnostic> {
+        match rendered.refusal() {
+            None => self.ask(rendered.service).refused_runtime(&rendered.resolution),
+            Some(_) => Vec::new(),
+        }
+    }
+
     pub(crate) fn ask(&self, service: &Service) -> BuildContext<'a, '_> {
         let ground = self.ground(service);
         BuildContext {

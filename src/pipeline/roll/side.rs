@@ -133,11 +133,11 @@ pub(super) fn render<'a>(
             resets: most.is_some() && !keeps_replicas,
         }
     };
-    Side {
-        workloads: found.into_iter().map(created).collect(),
-        error,
-        diagnostics: rendered.diagnostics,
-    }
+    let workloads = found.into_iter().map(created).collect();
+    let refused = renderer.refused_runtime(&rendered);
+    let mut diagnostics = rendered.diagnostics;
+    diagnostics.extend(refused);
+    Side { workloads, error, diagnostics }
 }
 
 fn is_knative(object: &Node) -> bool {

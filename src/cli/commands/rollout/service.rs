@@ -37,7 +37,9 @@ pub(super) fn run(
     };
     let mut workloads = crate::diff::waves::workloads(&before, after.written(), pods);
     let waves = crate::diff::waves::waves(after.written());
-    let found = session.settle(after.diagnostics);
+    let of_runtime = renderer.refused_runtime(&after);
+    let found = after.diagnostics.into_iter().chain(of_runtime).collect::<Vec<_>>();
+    let found = session.settle(found);
     let found = About::planned(&session.world.catalog, &planned, &[]).of(session, found);
     let one = if refused { None } else { simulated(args, session, earlier, service)? };
     let (components, displaced, doubts) = match one {
