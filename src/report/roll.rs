@@ -120,7 +120,7 @@ pub(super) fn json(component: &ComponentRollout, sources: &SourceMap) -> Value {
         out["ends"] = MAY_LOSE.map(RollEnd::as_str).to_vec().into();
     }
     if !component.evicted_by.is_empty() {
-        out["evictedBy"] = component.evicted_by.iter().map(|owner| owner.as_str()).collect();
+        out["evictedBy"] = component.evicted_by.iter().map(EcoString::as_str).collect();
     }
     if component.end == RollEnd::NotJudged {
         out["notJudged"] = component.stuck.as_ref().map_or("", |stuck| &*stuck.message).into();

@@ -115,7 +115,7 @@ impl Displaced {
             out["waited"] = waited.into();
         }
         if !self.evicted_by.is_empty() {
-            out["evictedBy"] = self.evicted_by.iter().map(|owner| owner.as_str()).collect();
+            out["evictedBy"] = self.evicted_by.iter().map(EcoString::as_str).collect();
         }
         if self.perhaps {
             out["ends"] = roll::MAY_LOSE.map(RollEnd::as_str).to_vec().into();

@@ -426,9 +426,12 @@ fn settle_tracks(
     tracks: &mut [Track],
 ) {
     let first = changes.services.len() + changes.servings.len();
-    let owner = |(at, service): (usize, &ServiceRollout)| match at.checked_sub(first) {
-        Some(at) => id_of(changes.workloads[at].after),
-        None => eco_format!("{}/{}", service.namespace, service.name),
+    let owner = |(at, service): (usize, &ServiceRollout)| {
+        if let Some(at) = at.checked_sub(first) {
+            id_of(changes.workloads[at].after)
+        } else {
+            eco_format!("{}/{}", service.namespace, service.name)
+        }
     };
     ground.owners = rollouts.iter().enumerate().map(owner).collect();
     let owners = ground.owners.clone();

@@ -143,7 +143,7 @@ fn capacity(capacity: &Capacity) -> Value {
     let waits = |component: &Waits| {
         let mut out = json!({ "service": component.service.as_str(), "component": component.component.as_str(), "message": component.message.as_str() });
         if !component.evicted_by.is_empty() {
-            out["evictedBy"] = component.evicted_by.iter().map(|owner| owner.as_str()).collect();
+            out["evictedBy"] = component.evicted_by.iter().map(ecow::EcoString::as_str).collect();
         }
         out
     };
@@ -176,7 +176,7 @@ fn capacity(capacity: &Capacity) -> Value {
         let other = |waiting: &Waits| {
             let mut out = json!({ "workload": waiting.service.as_str(), "list": key, "message": waiting.message.as_str() });
             if !waiting.evicted_by.is_empty() {
-                out["evictedBy"] = waiting.evicted_by.iter().map(|owner| owner.as_str()).collect();
+                out["evictedBy"] = waiting.evicted_by.iter().map(ecow::EcoString::as_str).collect();
             }
             out
         };
