@@ -383,11 +383,12 @@ fn an_object_that_the_output_names_as_its_place_is_the_cause() {
     let before = connection("one")
         + "---\napiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {name: r, namespace: ml}\nspec:\n  supportedModelFormats: [{name: f, autoSelect: true}]\n  containers: [{name: kserve-container, image: i}]\n---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: a, namespace: ml, annotations: {serving.kserve.io/deploymentMode: RawDeployment}}\nspec: {predictor: {model: {modelFormat: {name: f}, runtime: r, storageUri: 's3://a/b'}}}\n";
     let mut after = before.clone() + &connection("two");
-    for number in 0..40 {
-        after += &format!(
+    let map = |number: i32| {
+        format!(
             "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{number}, namespace: ml}}\ndata: {{a: b}}\n"
-        );
-    }
+        )
+    };
+    (0..40).for_each(|number| after.push_str(&map(number)));
     let ran = diff(&before, &after);
     assert_eq!(causes(&ran), [cause("Secret/ml/two", "metadata.name")], "{}", ran.out);
 }
