@@ -224,7 +224,7 @@ fn reaching<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candidate<'c, 'a>> {
 /// a Secret that is joined with others.
 fn named<'c, 'a>(
     question: &Question<'_, 'c, 'a>,
-    known: &[Candidate<'c, 'a>],
+    reaching: &[Candidate<'c, 'a>],
     leaves: &[Touched],
 ) -> Vec<Candidate<'c, 'a>> {
     let open = |side: usize| {
@@ -235,7 +235,7 @@ fn named<'c, 'a>(
     if open.iter().all(|spans| spans.sorted.is_empty()) {
         return Vec::new();
     }
-    let is_known = |field: &Change| known.iter().any(|other| std::ptr::eq(other.field, field));
+    let reaches = |field: &Change| reaching.iter().any(|other| std::ptr::eq(other.field, field));
     let is_named = |field: &Change| {
         let ends = [&field.from, &field.to];
         ends.iter().zip(&open).any(|(end, spans)| {
@@ -246,7 +246,7 @@ fn named<'c, 'a>(
     let others = question.inputs.of_other_objects();
     let fields = others.flat_map(|input| input.fields.iter().map(move |field| (input, field)));
     fields
-        .filter(|(_, field)| is_named(field) && !is_known(field))
+        .filter(|(_, field)| is_named(field) && !reaches(field))
         .map(|(input, field)| Candidate { input, field, counts: false, turned: None })
         .collect()
 }

@@ -750,7 +750,6 @@ pub(super) fn remarks(planned: &Planned<'_>, sources: &SourceMap) -> Vec<String>
 fn of_model_mesh(shown: &[&Planned<'_>]) -> Option<String> {
     let is_mesh =
         |planned: &&&Planned<'_>| matches!(planned.unplanned, Some(Unplanned::ModelMesh(_)));
-    // Variants of one service have the same name.
     let names: IndexSet<String> =
         shown.iter().filter(is_mesh).map(|planned| named(planned)).collect();
     let names = (!names.is_empty()).then(|| first_of(&names, 3))?;

@@ -5,6 +5,7 @@
 
 use super::Ground;
 use super::others::Kept;
+use super::outcome::ComponentRollout;
 use super::track::{Begins, Kind, Track};
 use crate::cluster::schedule::PodId;
 use crate::rollout::World;
@@ -48,8 +49,12 @@ impl Evicted {
         Self(all)
     }
 
-    pub(super) fn of_track(&self, track: usize) -> Vec<EcoString> {
-        self.of(Whose::Track(track))
+    /// Names them in the rollouts of what does not change.
+    pub(super) fn named(self, rollouts: &mut [ComponentRollout]) -> Self {
+        for (at, one) in rollouts.iter_mut().enumerate().filter(|(_, one)| !one.end.is_change()) {
+            one.evicted_by = self.of(Whose::Track(at));
+        }
+        self
     }
 
     pub(super) fn of_kept(&self, kept: usize) -> Vec<EcoString> {

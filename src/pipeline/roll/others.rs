@@ -5,7 +5,6 @@
 //! keeps them; at its end those whose pods lost their nodes. Workloads of the same or a higher
 //! priority are left out, so a fleet of one priority costs nothing.
 
-use super::evicted::Evicted;
 use super::outcome::{ComponentRollout, RollEnd, RollStage, Stuck};
 use super::plain::is_simulated_kind;
 use super::track::{Begins, Kind, Part, Track};
@@ -223,8 +222,12 @@ fn keep(
     Some(Kept { id: world.keep(members, keeping), owner, had_node })
 }
 
-/// The pods that lost their nodes.
-pub(super) fn displaced(world: &World, kept: &[Kept], evicted: &Evicted) -> Vec<Displaced> {
+/// The pods that lost their nodes, with the owners of the pods that evicted them.
+pub(super) fn displaced(
+    world: &World,
+    kept: &[Kept],
+    evicted_by: impl Fn(usize) -> Vec<EcoString>,
+) -> Vec<Displaced> {
     let scheduler = world.scheduler();
     let one = |(at, item): (usize, &Kept)| {
         // Only pods that had a node: a pod that waited before loses nothing.
@@ -245,7 +248,7 @@ pub(super) fn displaced(world: &World, kept: &[Kept], evicted: &Evicted) -> Vec<
             waited: 0,
             devices: waiting.iter().map(devices).sum(),
             message,
-            evicted_by: evicted.of_kept(at),
+            evicted_by: evicted_by(at),
             end: RollEnd::Displaced,
         })
     };

@@ -133,19 +133,14 @@ pub(super) fn play(
     for (track, rollout) in tracks.iter().zip(&mut rollouts) {
         end::wait_for_volume(track, rollout, &moved, one_node);
     }
-    let evicted = Evicted::since(evictions, &world, ground, tracks, &kept);
-    for (at, rollout) in rollouts.iter_mut().enumerate().filter(|(_, one)| !one.end.is_change()) {
-        rollout.evicted_by = evicted.of_track(at);
-    }
-    let mut displaced = others::displaced(&world, &kept, &evicted);
-    let new = others::unplaced(&world, ground, &arrived);
-    let others = others::waiting(&world, &kept);
-    if !end::is_shorter(tracks, &rollouts, others) {
+    let evicted = Evicted::since(evictions, &world, ground, tracks, &kept).named(&mut rollouts);
+    let mut displaced = others::displaced(&world, &kept, |at| evicted.of_kept(at));
+    if !end::is_shorter(tracks, &rollouts, others::waiting(&world, &kept)) {
         end::keep_waiting(&mut rollouts);
         displaced.iter_mut().for_each(Displaced::keep_waiting);
     }
     displaced.extend(others::still_waiting(&world, ground, &waiting, &displaced));
-    displaced.extend(new);
+    displaced.extend(others::unplaced(&world, ground, &arrived));
     Simulated { rollouts, met, most, displaced }
 }
 
