@@ -160,7 +160,7 @@ impl Unbuilt {
         };
         let namespaces = of_kind("Namespace", |object| Some(object.id.name.clone()));
         let limits = of_kind("LimitRange", |object| object.id.scope.namespace().cloned());
-        Self { namespaces, limits, texts }
+        Self { texts, namespaces, limits }
     }
 
     /// The kustomization that changes a text with a value of a tree.
@@ -185,16 +185,17 @@ impl Unbuilt {
         };
         let Some(tree) = self.changes(node).or_else(of_namespace) else { return };
         let command = eco_format!("`ome plan -k {}`", quoted(tree));
-        let why = match refused {
-            Refused::Security(_) => eco_format!(
+        let why = if matches!(refused, Refused::Security(_)) {
+            eco_format!(
                 "it enforces a level of Pod Security, and a kustomization that was not built may set \
                  the `securityContext` of the pods: {command}"
-            ),
-            _ => eco_format!(
+            )
+        } else {
+            eco_format!(
                 "the server refuses the pods as they are written ({}), and a kustomization that was not \
                  built may change them: {command}",
                 refused.why()
-            ),
+            )
         };
         pod.leave_refusal_open(why);
     }

@@ -255,7 +255,7 @@ fn a_queue_that_admits_nothing_reports_the_reason() {
             vec![
                 json!({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "LocalQueue", "metadata": {"name": "p", "namespace": "default"}, "spec": {"clusterQueue": "all"}}),
             ],
-            "namespace default has no LocalQueue `q`",
+            "namespace default has no LocalQueue `q`; there is `p`",
         ),
         (
             vec![local_queue(), cluster_queue("other", &json!({}), &flavors())],
@@ -266,7 +266,11 @@ fn a_queue_that_admits_nothing_reports_the_reason() {
             "ClusterQueue `all` is stopped: stopPolicy Hold",
         ),
         (
-            vec![local_queue(), cluster_queue("all", &json!({}), &flavors())],
+            vec![
+                flavor("a100", &product("A100")),
+                local_queue(),
+                cluster_queue("all", &json!({}), &flavors()),
+            ],
             "ClusterQueue `all` is inactive: ResourceFlavor `h100` is not in the input",
         ),
         (

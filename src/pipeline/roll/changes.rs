@@ -235,9 +235,10 @@ fn between_workloads<'a>(before: &State<'a>, after: &State<'a>) -> Vec<WorkloadC
     let [was, is] = [before, after].map(|state| (state, Autoscalers::of(&state.world.catalog)));
     let change = |object: &&'a Object| {
         let earlier = old.get(&workloads::id_of(object)).map(Vec::as_slice).unwrap_or_default();
-        let earlier = match is_generated(object) {
-            true => earlier.iter().find(|earlier| fields(earlier) == fields(object)),
-            false => earlier.last(),
+        let earlier = if is_generated(object) {
+            earlier.iter().find(|earlier| fields(earlier) == fields(object))
+        } else {
+            earlier.last()
         };
         let earlier = earlier.copied();
         let read = |object: &Object, (state, autoscalers): &(&State<'_>, Autoscalers)| {

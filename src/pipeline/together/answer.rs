@@ -4,12 +4,13 @@ use super::At;
 use super::assumed::AssumedToleration;
 use super::loss::Loss;
 use super::map::NodeUse;
+use super::not_judged::{NotJudged, OpenComponents};
 use super::partial_groups::HalfGroup;
 use super::remedies::RemedyFound;
 use crate::api::Api;
 use crate::cluster::fleet::{Verdict, Workload};
 use crate::quantity::Dollars;
-use ecow::{EcoString, eco_format};
+use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A replica with pods that have no node.
@@ -31,38 +32,6 @@ pub struct Pending {
     pub short: EcoString,
     /// A pod of it runs in the input and was evicted.
     pub ran: bool,
-}
-
-/// Pods or objects about which nothing is said.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotJudged {
-    /// Another scheduler, or an object that requests devices.
-    pub what: EcoString,
-    /// Pods; `None` if their number is unknown.
-    pub pods: Option<usize>,
-    /// Why.
-    pub message: EcoString,
-}
-
-/// Why components are not judged, by service and component, or by workload without an operator.
-pub type OpenComponents = BTreeMap<(EcoString, Option<&'static str>), EcoString>;
-
-/// What is not judged, and the workloads by their places whose pods these are, each with the reason.
-pub(super) type Open = (Vec<NotJudged>, BTreeMap<usize, EcoString>);
-
-impl NotJudged {
-    /// What it is, and why.
-    pub(super) fn sentence(&self) -> EcoString {
-        eco_format!("{}: {}", self.what, self.message)
-    }
-
-    /// Of pods that were counted by what and why.
-    pub(in crate::pipeline) fn of_sums(
-        sums: BTreeMap<(EcoString, EcoString), usize>,
-    ) -> impl Iterator<Item = Self> {
-        let all = sums.into_iter();
-        all.map(|((what, message), pods)| Self { what, pods: Some(pods), message })
-    }
 }
 
 /// The workloads of the input that no operator writes: Deployments, Jobs and so on.

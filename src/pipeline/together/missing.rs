@@ -5,8 +5,8 @@
 //! namespace that was read from a cluster.
 
 use super::NotJudged;
-use super::answer::Open;
 use super::claims::{Claim, Who};
+use super::not_judged::Open;
 use super::workloads::{ServiceNames, counted_objects, id_of, shown};
 use crate::api::Object;
 use crate::cluster::fleet::Fleet;

@@ -17,6 +17,7 @@ pub(crate) mod loss;
 pub(crate) mod map;
 mod missing;
 mod named_nodes;
+mod not_judged;
 mod object_counts;
 pub(in crate::pipeline) mod on_node;
 mod order;
@@ -46,13 +47,13 @@ pub(crate) mod workloads;
 pub use super::autoscalers::At;
 pub use super::placement::{Filtered, Look, Placement, Waiting};
 pub use answer::{
-    MoreNodes, NotJudged, OpenComponents, OtherWorkloads, Pending, PodCounts, SettledWorkload,
-    Together, Victim,
+    MoreNodes, OtherWorkloads, Pending, PodCounts, SettledWorkload, Together, Victim,
 };
 pub use assumed::AssumedToleration;
 pub use doubts::{Doubts, settle, stopped};
 pub use loss::{Each, Loss, LossRow, Losses, Lost, losses};
 pub use map::{NodeUse, Stands};
+pub use not_judged::{NotJudged, OpenComponents};
 pub use partial_groups::HalfGroup;
 
 use super::costs;

@@ -7,7 +7,7 @@
 //! pods are not judged.
 
 use super::NotJudged;
-use super::answer::Open;
+use super::not_judged::Open;
 use crate::cluster::fleet::Placed;
 use crate::cluster::schedule::{PodId, PodState, Scheduler};
 use ecow::{EcoString, eco_format};

@@ -1,10 +1,10 @@
 //! One placement: what wants nodes is collected, held for quota, placed, and told of its owners.
 
-use super::answer::Open;
 use super::attached;
 use super::claims::{self, Claim, Who};
 use super::exclusive;
 use super::held::{self, by_class, by_resource, held_by_others};
+use super::not_judged::Open;
 use super::on_node;
 use super::order::{self, Orders};
 use super::other_class::Scene;

@@ -9,7 +9,7 @@
 
 use super::NotJudged;
 use super::claims::{Claim, Who};
-use super::unevaluated::OfNamespaces;
+use super::not_judged::OfNamespaces;
 use super::workloads::{counted_objects, services};
 use crate::api::{Object, is_about_creation};
 use crate::catalog::Catalog;

@@ -5,8 +5,8 @@
 //! line for each rule with the pods that it may keep waiting.
 
 use super::NotJudged;
-use super::answer::Open;
 use super::claims::{Claim, Who};
+use super::not_judged::Open;
 use super::quota::cluster_queue;
 use crate::api::{ClusterQueue, Object, ResourceFlavor};
 use crate::catalog::Catalog;

@@ -2,8 +2,8 @@
 //! admitted in order and borrow within the cohort.
 
 use super::NotJudged;
-use super::answer::Open;
 use super::claims::{Claim, Who};
+use super::not_judged::Open;
 use super::plain_queue::{PlainQueue, PodGroup, are_known};
 use super::units::{self, OfFlavors, Units, apply as apply_units, hold as hold_units, of_flavor};
 use crate::catalog::Catalog;

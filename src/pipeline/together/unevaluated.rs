@@ -5,8 +5,8 @@
 //! the pods that it may refuse.
 
 use super::NotJudged;
-use super::answer::Open;
 use super::claims::{Claim, Who};
+use super::not_judged::{OfNamespaces, Open};
 use super::policies;
 use crate::api::was_in_cluster;
 use crate::catalog::Catalog;
@@ -14,9 +14,6 @@ use crate::cluster::fleet::Fleet;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A line, and the namespaces whose new pods it is about.
-pub(super) type OfNamespaces = (NotJudged, BTreeSet<EcoString>);
 
 /// A namespace that every cluster has: with it, all of them were read.
 const OF_EVERY_CLUSTER: &str = "kube-system";

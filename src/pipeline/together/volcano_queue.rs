@@ -9,8 +9,8 @@
 //! line for each queue that is not judged.
 
 use super::NotJudged;
-use super::answer::Open;
 use super::claims::{Claim, Claimed, Refused, Who};
+use super::not_judged::Open;
 use crate::api::{ModelServing, Object, was_in_cluster};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Fleet;
@@ -49,9 +49,9 @@ impl<'a> Queues<'a> {
             // Without any Queue of the input it is not known which there are.
             let first = self.0.keys().next().filter(|_| name != DEFAULT)?;
             let near = nearest(name, self.0.keys().map(|name| name.as_str()));
-            let known = near.unwrap_or(first);
+            let existing = near.unwrap_or(first);
             return Some(eco_format!(
-                "Volcano refuses it: unable to find queue `{name}`, and the input has queue `{known}`"
+                "Volcano refuses it: unable to find queue `{name}`, and the input has queue `{existing}`"
             ));
         };
         let state = queue.node.at(&["status", "state"]).and_then(Node::scalar_text)?;

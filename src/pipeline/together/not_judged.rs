@@ -1,0 +1,39 @@
+//! What is not judged: lines, and the workloads and namespaces that they are about.
+
+use ecow::{EcoString, eco_format};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Pods or objects about which nothing is said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotJudged {
+    /// Another scheduler, or an object that requests devices.
+    pub what: EcoString,
+    /// Pods; `None` if their number is unknown.
+    pub pods: Option<usize>,
+    /// Why.
+    pub message: EcoString,
+}
+
+/// Why components are not judged, by service and component, or by workload without an operator.
+pub type OpenComponents = BTreeMap<(EcoString, Option<&'static str>), EcoString>;
+
+/// What is not judged, and the workloads by their places whose pods these are, each with the reason.
+pub(super) type Open = (Vec<NotJudged>, BTreeMap<usize, EcoString>);
+
+impl NotJudged {
+    /// What it is, and why.
+    pub(super) fn sentence(&self) -> EcoString {
+        eco_format!("{}: {}", self.what, self.message)
+    }
+
+    /// Of pods that were counted by what and why.
+    pub(in crate::pipeline) fn of_sums(
+        sums: BTreeMap<(EcoString, EcoString), usize>,
+    ) -> impl Iterator<Item = Self> {
+        let all = sums.into_iter();
+        all.map(|((what, message), pods)| Self { what, pods: Some(pods), message })
+    }
+}
+
+/// A line, and the namespaces whose new pods it is about.
+pub(super) type OfNamespaces = (NotJudged, BTreeSet<EcoString>);
