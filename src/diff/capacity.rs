@@ -3,7 +3,7 @@
 //!
 //! The whole input counts, not only the selected services: all of them share the nodes.
 
-use super::{Fate, Group, Pair, Settings, upgrade};
+use super::{Fate, Group, Pair, Settings, policies};
 use crate::operators::servings;
 use crate::pipeline::{
     self, Before, Changes, ComponentRollout, Doubts, NotJudged, RollEnd, RollOptions,
@@ -122,7 +122,7 @@ pub(super) fn capacity(
         return None;
     }
     // The same input has the same placement if no pod differs.
-    let upgrades_servings = upgrade::of([before, after], servings::API).is_some();
+    let upgrades_servings = policies([before, after], servings::API).is_some();
     let all = [before, after].iter().all(|side| is_whole(side));
     let same = between_releases && all && !upgrades_servings && groups.iter().all(keeps_pods);
     let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);

@@ -48,6 +48,7 @@ use crate::operators::servings;
 pub use crate::pipeline::State;
 use crate::pipeline::render::{Renderer, WINDOW};
 use crate::pipeline::{At, ServingUpgrade, Upgrades, come_and_go};
+use crate::policy::Policy;
 use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;
 use crate::yaml::{FieldPath, Node};
@@ -314,6 +315,13 @@ impl Diff {
     }
 }
 
+/// The policies of an operator that the two sides follow; `None` if both follow the same.
+fn policies(sides: [&State<'_>; 2], api: Api) -> Option<[&'static Policy; 2]> {
+    let [before, after] = sides.map(|side| side.world.catalog.policy(api));
+    let (before, after) = (before?, after?);
+    (before.id != after.id).then_some([before, after])
+}
+
 /// Compares two states.
 pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -> Diff {
     let sides = [before, after];
@@ -337,7 +345,7 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
     let upgrades_services = releases.is_some();
     // Then no service is skipped as unaffected.
     inputs.shared |= upgrades_services;
-    let of_servings = upgrade::of(sides, servings::API);
+    let of_servings = policies(sides, servings::API);
     let upgrades = of_servings.map(|_| {
         let [from, to] = sides.map(|side| servings::rules(&side.world.catalog));
         Upgrades::new(&after.world.catalog, from, to)

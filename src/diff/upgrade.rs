@@ -8,8 +8,8 @@ use super::changed::distance;
 use super::comparison::Comparison;
 use super::edit::Player;
 use super::side::{Made, make};
-use super::{Cause, Diff, Group, Note, Pair, State, Subject};
-use crate::api::{Api, DeploymentMode, Object, ObjectRef, Scope, Views};
+use super::{Cause, Diff, Group, Note, Pair, State, Subject, policies};
+use crate::api::{DeploymentMode, Object, ObjectRef, Scope, Views};
 use crate::diag::Code;
 use crate::operators;
 use crate::pipeline::render::Renderer;
@@ -20,17 +20,10 @@ use crate::yaml::{FieldPath, Node, Segment};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// The policies of an operator that the two sides follow; `None` if both follow the same.
-pub(super) fn of(sides: [&State<'_>; 2], api: Api) -> Option<[&'static Policy; 2]> {
-    let [before, after] = sides.map(|side| side.world.catalog.policy(api));
-    let (before, after) = (before?, after?);
-    (before.id != after.id).then_some([before, after])
-}
-
 /// The policies of two releases of one operator that decides services; `None` if both sides have
 /// the same policy.
 pub(super) fn releases(sides: [&State<'_>; 2]) -> Option<[&'static Policy; 2]> {
-    operators::deciding().find_map(|api| of(sides, api))
+    operators::deciding().find_map(|api| policies(sides, api))
 }
 
 /// Sets the rules of every group.
