@@ -18,7 +18,7 @@ pub use accelerator::{
 };
 pub use cache::{CacheFit, Operand};
 pub use criteria::{Attribute, DecidedBy};
-pub use queue::{Admitted, FlavorRejection, QueueDecision};
+pub use queue::{Admitted, FlavorRejection, QueueDecision, UnreadQueue};
 pub use reason::{Note, Reason, Rejection, range_text};
 pub use runtime::{
     Basis, Candidate, Check, CheckResult, EntryChecks, Protocol, Rank, RuntimeDecision, Step,

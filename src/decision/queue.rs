@@ -3,6 +3,7 @@
 use crate::api::Field;
 use crate::diag::Code;
 use ecow::EcoString;
+use std::fmt;
 
 /// Why a flavor was not assigned: a code and both compared values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,27 @@ pub struct Admitted {
     pub replicas: i64,
     /// True when they borrow quota from the cohort.
     pub borrows: bool,
+}
+
+/// An object of Kueue without which it is not known whether a queue takes pods.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnreadQueue {
+    /// The queue itself, by namespace and name.
+    LocalQueue(EcoString, EcoString),
+    /// The queue behind it.
+    ClusterQueue(EcoString),
+    /// A flavor of that queue.
+    Flavor(EcoString),
+}
+
+impl fmt::Display for UnreadQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LocalQueue(namespace, name) => write!(f, "LocalQueue `{namespace}/{name}`"),
+            Self::ClusterQueue(name) => write!(f, "ClusterQueue `{name}`"),
+            Self::Flavor(name) => write!(f, "ResourceFlavor `{name}`"),
+        }
+    }
 }
 
 /// The flavor of the pods of one component, and the flavors tried before it.
@@ -52,6 +74,6 @@ pub struct QueueDecision {
     /// `admitted` and `waiting` count pods: the component has several Deployments, whose pods Kueue
     /// admits one by one.
     pub of_pods: bool,
-    /// The object that was not read, so that the result is unknown: ``LocalQueue `ml/q` ``.
-    pub unread: Option<EcoString>,
+    /// The object that was not read, so that the result is unknown.
+    pub unread: Option<UnreadQueue>,
 }

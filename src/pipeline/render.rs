@@ -264,9 +264,9 @@ impl<'a> Renderer<'a> {
         (planned, written)
     }
 
-    /// The context in which the operator of a service builds it.
-    /// What the webhook refuses of the runtime of a service that is not in error. It is said as in a
-    /// plan, and the objects are shown.
+    /// What the webhook refuses of the runtime of a service that is not in error: it is said as in a
+    /// plan. Objects are rendered all the same, as the controller writes them where the runtime was
+    /// there before its webhook.
     pub fn refused_runtime(&self, rendered: &Rendered<'_>) -> Vec<Diagnostic> {
         match rendered.refusal() {
             None => self.ask(rendered.service).refused_runtime(&rendered.resolution),
@@ -274,6 +274,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
+    /// The context in which the operator of a service builds it.
     pub(crate) fn ask(&self, service: &Service) -> BuildContext<'a, '_> {
         let ground = self.ground(service);
         BuildContext {

@@ -304,7 +304,7 @@ fn a_queue_that_admits_nothing_reports_the_reason() {
     // A team's directory has no ClusterQueue at all.
     let decision = ask(&[local_queue()], &[(pod(1, &json!({})), 1)], 1);
     assert_eq!(
-        (decision.unread.as_deref(), decision.obstacle.as_deref()),
+        (decision.unread.map(|object| object.to_string()).as_deref(), decision.obstacle.as_deref()),
         (Some("ClusterQueue `all`"), None)
     );
     assert_eq!(decision.cluster_queue.as_deref(), Some("all"));
@@ -320,7 +320,10 @@ fn a_queue_that_admits_nothing_reports_the_reason() {
         Some("ClusterQueue `all` has no namespaceSelector and takes pods of no namespace")
     );
     let unread = |objects: &[Value]| ask(objects, &[(pod(1, &json!({})), 1)], 1).unread;
-    assert_eq!(unread(&[]).as_deref(), Some("LocalQueue `default/q`"));
+    assert_eq!(
+        unread(&[]).map(|object| object.to_string()).as_deref(),
+        Some("LocalQueue `default/q`")
+    );
 }
 
 fn options(prefer: Option<Prefer>, split: bool, selected: &dyn Fn(&Object) -> bool) -> Options<'_> {

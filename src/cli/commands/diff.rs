@@ -7,7 +7,7 @@ use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{About, not_built, trees_with_services};
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete, names, unfilled};
-use crate::diag::{Diagnostic, quoted};
+use crate::diag::{Code, Diagnostic, quoted};
 use crate::diff::{Capacity, Diff, Settings, State, diff, is_short, share_nodes};
 use crate::load;
 use crate::report::diff as view;
@@ -204,8 +204,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = About::selected(&after, &sides[1].services, &sides[1].servings, &found)
         .every(services.is_empty())
         .of(&after, found);
-    let news: Vec<Diagnostic> =
-        found.iter().filter(|found| !old.contains(&statement(found))).cloned().collect();
+    // The page says at the service that its presets were not read.
+    let is_news = |found: &&Diagnostic| {
+        found.code != Code::PresetsNotRead && !old.contains(&statement(found))
+    };
+    let news: Vec<Diagnostic> = found.iter().filter(is_news).cloned().collect();
     let compared = match (&args.from_release, &args.to_release) {
         (Some(from), Some(to)) => format!("{from} → {to}"),
         _ => bases.unwrap_or_default().join(", "),
@@ -495,7 +498,6 @@ fn statement(found: &Diagnostic) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Code;
     use crate::source::Span;
 
     #[test]

@@ -217,10 +217,7 @@ fn write(
             renderer.render(views, &mut Recorder::off())
         };
         let annotate = layers.as_ref().map(|layers| (layers, Overrides::new(&history)));
-        let of_runtime = renderer.refused_runtime(&rendered);
-        let mut written = written(rendered, args, format, &session, annotate.as_ref());
-        written.diagnostics.extend(of_runtime);
-        written
+        written(rendered, args, format, &session, annotate.as_ref())
     };
     let options = emit::Options {
         prune: prune(args, &selected, &servings),

@@ -14,7 +14,7 @@ use super::cohort::{Ledger, milli};
 use crate::api::{ClusterQueue, Field, FlavorQuotas, LocalQueue, ResourceGroup, was_in_cluster};
 use crate::catalog::Catalog;
 use crate::cluster::{Milli, Shape, selects_namespace};
-use crate::decision::{Admitted, FlavorRejection, QueueDecision};
+use crate::decision::{Admitted, FlavorRejection, QueueDecision, UnreadQueue};
 use crate::diag::{Code, nearest};
 use crate::facts;
 use crate::operators::kueue::flavor::{FlavorMismatch, Selects};
@@ -97,7 +97,7 @@ enum Closed {
     Obstacle(String),
     /// This object was not read. Of a kind that is in the input, all objects are expected there; what
     /// belongs to others, such as the queues of the administrators of a cluster, a team's directory lacks.
-    Unread(EcoString),
+    Unread(UnreadQueue),
 }
 
 impl From<String> for Closed {
@@ -107,7 +107,7 @@ impl From<String> for Closed {
 }
 
 /// The object that was not read without which it is not known whether a queue takes pods.
-pub(crate) fn unread(catalog: &Catalog, namespace: &str, queue: &str) -> Option<EcoString> {
+pub(crate) fn unread(catalog: &Catalog, namespace: &str, queue: &str) -> Option<UnreadQueue> {
     let found = door(catalog, namespace, queue);
     match found.and_then(|local| open(catalog, namespace, local, &mut None)) {
         Err(Closed::Unread(object)) => Some(object),
@@ -125,7 +125,7 @@ fn door<'a>(catalog: &'a Catalog, namespace: &str, name: &str) -> Result<&'a Loc
     let mut all = catalog.local_queues();
     // A dump has those of all namespaces, manifests of another namespace say nothing of this one.
     if !all.any(|queue| is_of(&queue) || was_in_cluster(&queue.object.node)) {
-        return Err(Closed::Unread(eco_format!("LocalQueue `{namespace}/{name}`")));
+        return Err(Closed::Unread(UnreadQueue::LocalQueue(namespace.into(), name.into())));
     }
     let of_namespace = catalog.local_queues().filter(is_of);
     let near = nearest(name, of_namespace.map(|queue| queue.name().as_str()))
@@ -150,7 +150,7 @@ fn open<'a>(
     // A queue that was not loaded is no queue to show: the obstacle has its name.
     let Some(cluster) = catalog.cluster_queue(name) else {
         if catalog.cluster_queues().len() == 0 {
-            return Err(Closed::Unread(eco_format!("ClusterQueue `{name}`")));
+            return Err(Closed::Unread(UnreadQueue::ClusterQueue(name.clone())));
         }
         *named = None;
         return Err(format!(
@@ -188,7 +188,7 @@ fn open<'a>(
     {
         let missing = &missing.flavor.value;
         if catalog.flavors().len() == 0 {
-            return Err(Closed::Unread(eco_format!("ResourceFlavor `{missing}`")));
+            return Err(Closed::Unread(UnreadQueue::Flavor(missing.clone())));
         }
         return Err(format!(
             "ClusterQueue `{name}` is inactive: ResourceFlavor `{missing}` is not in the input"

@@ -8,7 +8,7 @@ use super::plain_queue::{PlainQueue, PodGroup, are_known};
 use super::units::{self, OfFlavors, Units, apply as apply_units, hold as hold_units, of_flavor};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Fleet, Replica, Workload};
-use crate::decision::{Admitted, QueueDecision};
+use crate::decision::{Admitted, QueueDecision, UnreadQueue};
 use crate::operators::kueue::admit;
 use crate::operators::kueue::cohort::Ledger;
 use crate::pipeline::planned::{Planned, PlannedComponent};
@@ -217,12 +217,16 @@ pub(super) fn unread(
         let Some((namespace, name)) = named(planned, claim).filter(|_| new > 0) else { continue };
         let Some(object) = admit::unread(catalog, namespace, name) else { continue };
         let what = eco_format!("LocalQueue `{namespace}/{name}`");
-        let why = if object == what {
-            "they start when Kueue admits them by this queue, which was not read".into()
-        } else if object.starts_with("ClusterQueue") {
-            eco_format!("they start when {object} has quota, which was not read")
-        } else {
-            eco_format!("they start when its ClusterQueue is active, and its {object} was not read")
+        let why = match &object {
+            UnreadQueue::LocalQueue(..) => {
+                "they start when Kueue admits them by this queue, which was not read".into()
+            }
+            UnreadQueue::ClusterQueue(_) => {
+                eco_format!("they start when {object} has quota, which was not read")
+            }
+            UnreadQueue::Flavor(_) => eco_format!(
+                "they start when its ClusterQueue is active, and its {object} was not read"
+            ),
         };
         workloads.insert(at, eco_format!("{what}: {why}"));
         *sums.entry((what, why)).or_default() += new;
