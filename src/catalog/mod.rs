@@ -292,6 +292,11 @@ impl Catalog {
         self.cluster_queues.get(name)
     }
 
+    /// Whether the input has queues of Kueue.
+    pub fn has_queues(&self) -> bool {
+        !self.cluster_queues.is_empty() || self.local_queues().len() > 0
+    }
+
     /// All ClusterQueues by name.
     pub fn cluster_queues(&self) -> impl ExactSizeIterator<Item = &ClusterQueue> {
         self.cluster_queues.values()

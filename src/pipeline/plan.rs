@@ -160,7 +160,7 @@ impl<'a> Planner<'a> {
             autoscalers: Autoscalers::of(catalog),
             engines: Engines::new(catalog),
             questions: Mutex::default(),
-            has_queues: catalog.local_queues().len() + catalog.cluster_queues().len() > 0,
+            has_queues: catalog.has_queues(),
             server: None,
             compares_pods: false,
             admitted: Mutex::default(),

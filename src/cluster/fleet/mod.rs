@@ -136,6 +136,11 @@ impl Workload {
         wanted.saturating_sub(admitted)
     }
 
+    /// How many of all its pods are created.
+    pub fn new_pods(&self) -> usize {
+        self.created(self.replicas.iter().map(|replica| replica.pods.len()).sum())
+    }
+
     /// The number of templates that were wanted.
     pub fn kinds(&self) -> usize {
         self.templates.len() - self.admitted.len()

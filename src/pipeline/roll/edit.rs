@@ -3,8 +3,7 @@
 use super::serving::ServingKind;
 use super::track::{Kind, Part, Track};
 use super::{DOMAIN, Ground, plain, side};
-use crate::api::FieldEdit;
-use crate::api::{ModelServing, Object, Service};
+use crate::api::{FieldEdit, ModelServing, Object, Service};
 use crate::operators;
 use crate::operators::servings;
 use crate::pipeline::built::PodContext;

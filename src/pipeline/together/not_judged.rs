@@ -35,5 +35,29 @@ impl NotJudged {
     }
 }
 
+/// Pods that are not judged, counted by what and why, and the workloads that they are of.
+#[derive(Default)]
+pub(super) struct Counted {
+    sums: BTreeMap<(EcoString, EcoString), usize>,
+    workloads: BTreeMap<usize, EcoString>,
+}
+
+impl Counted {
+    /// Counts pods.
+    pub(super) fn add(&mut self, (what, why): (EcoString, EcoString), pods: usize) {
+        *self.sums.entry((what, why)).or_default() += pods;
+    }
+
+    /// Counts pods of the workload at a place, which is not judged for the first of its reasons.
+    pub(super) fn add_of(&mut self, at: usize, reason: (EcoString, EcoString), pods: usize) {
+        self.workloads.entry(at).or_insert_with(|| eco_format!("{}: {}", reason.0, reason.1));
+        self.add(reason, pods);
+    }
+
+    pub(super) fn done(self) -> Open {
+        (NotJudged::of_sums(self.sums).collect(), self.workloads)
+    }
+}
+
 /// A line, and the namespaces whose new pods it is about.
 pub(super) type OfNamespaces = (NotJudged, BTreeSet<EcoString>);

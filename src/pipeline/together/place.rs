@@ -4,7 +4,7 @@ use super::attached;
 use super::claims::{self, Claim, Who};
 use super::exclusive;
 use super::held::{self, by_class, by_resource, held_by_others};
-use super::not_judged::Open;
+use super::not_judged::{Counted, Open};
 use super::on_node;
 use super::order::{self, Orders};
 use super::other_class::Scene;
@@ -28,7 +28,7 @@ use crate::pipeline::plan::Planner;
 use crate::pipeline::planned::Planned;
 use crate::pipeline::running::{Creator, RunningPod, RunningPods};
 use crate::pipeline::serving::PlannedServing;
-use ecow::{EcoString, eco_format};
+use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Places all planned pods; the first `shown` services are shown.
@@ -105,7 +105,8 @@ pub(super) fn place<'a>(
     not_judged.extend(attached::found(catalog, &placed));
     not_judged.extend(exclusive::found(&placed, &claims, &fleet));
     let not_admitted = not_admitted(&scene, planned);
-    let mut unjudged = unjudged(&placed, &renewed, &fleet, &mut not_judged);
+    let (lines, mut unjudged) = unjudged(&placed, &renewed, &fleet);
+    not_judged.extend(lines);
     let of_queues = volcano_queue::found(catalog, servings, &claims, &fleet);
     let (on_nodes, without_driver) = on_node::found(&placed);
     open.extend(without_driver);
@@ -460,26 +461,18 @@ impl<'a> Owners<'_, 'a> {
 
 /// The workloads of which it is not judged where their pods go, such as those of another scheduler, and
 /// why.
-fn unjudged(
-    placed: &Placed,
-    renewed: &[bool],
-    fleet: &Fleet,
-    found: &mut Vec<NotJudged>,
-) -> BTreeMap<usize, EcoString> {
-    let mut all = BTreeMap::new();
-    let mut sums: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
+fn unjudged(placed: &Placed, renewed: &[bool], fleet: &Fleet) -> Open {
+    let mut counted = Counted::default();
     for (at, workload) in fleet.workloads.iter().enumerate() {
         let pods: usize = workload.replicas.iter().map(|replica| replica.pods.len()).sum();
         let new = workload.created(pods) > 0 || renewed[at];
         let mut reasons = (0..workload.templates.len())
             .filter_map(|one| placed.scheduler.unjudged(placed.template(at, one), new));
         if let Some(why) = reasons.next() {
-            all.insert(at, eco_format!("{}: {}", why.0, why.1));
-            *sums.entry(why).or_default() += pods;
+            counted.add_of(at, why, pods);
         }
     }
-    found.extend(NotJudged::of_sums(sums));
-    all
+    counted.done()
 }
 
 /// The placed pods of each workload as running pods.

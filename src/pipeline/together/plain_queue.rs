@@ -35,11 +35,6 @@ pub(in crate::pipeline) struct PlainQueue {
     pub(super) of_pods: bool,
 }
 
-/// Whether the input has queues.
-pub(super) fn are_known(catalog: &Catalog) -> bool {
-    catalog.cluster_queues().len() + catalog.local_queues().len() > 0
-}
-
 /// Pods that are admitted together (pkg/controller/jobs/pod).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PodGroup {
@@ -82,7 +77,7 @@ impl PlainQueue {
         labels: Option<&Labels>,
     ) -> Option<Self> {
         // Without queues in the input a label admits nothing and holds nothing.
-        Self::named(catalog, object, group, labels).filter(|_| are_known(catalog))
+        Self::named(catalog, object, group, labels).filter(|_| catalog.has_queues())
     }
 
     /// The same, whatever is known of queues.

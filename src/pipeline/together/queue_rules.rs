@@ -4,9 +4,8 @@
 //! In: the claims with their queues, ClusterQueues, flavors, Topologies and Nodes of the input. Out: a
 //! line for each rule with the pods that it may keep waiting.
 
-use super::NotJudged;
 use super::claims::{Claim, Who};
-use super::not_judged::Open;
+use super::not_judged::{Counted, Open};
 use super::quota::cluster_queue;
 use crate::api::{ClusterQueue, Object, ResourceFlavor};
 use crate::catalog::Catalog;
@@ -15,7 +14,7 @@ use crate::operators::kueue::admit::is_open_to;
 use crate::pipeline::planned::Planned;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// The lines, by what they are about.
 pub(super) fn found(
@@ -24,8 +23,7 @@ pub(super) fn found(
     claims: &[Claim],
     fleet: &Fleet,
 ) -> Open {
-    let mut workloads = BTreeMap::new();
-    let mut sums: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
+    let mut counted = Counted::default();
     // Each rule looks through all objects, and a fleet has few queues.
     let mut rules: HashMap<(&EcoString, EcoString, bool), Vec<EcoString>> = HashMap::new();
     for (at, (claim, workload)) in claims.iter().zip(&fleet.workloads).enumerate() {
@@ -48,11 +46,10 @@ pub(super) fn found(
         let alone = is_group && is_named_by_pods(planned, claim);
         for rule in of_queue.iter().cloned().chain(alone.then(|| NAMED_BY_PODS.into())) {
             let what = eco_format!("ClusterQueue `{}`", queue.name());
-            workloads.entry(at).or_insert_with(|| eco_format!("{what}: {rule}"));
-            *sums.entry((what, rule)).or_default() += new;
+            counted.add_of(at, (what, rule), new);
         }
     }
-    (NotJudged::of_sums(sums).collect(), workloads)
+    counted.done()
 }
 
 /// A pod whose owners name no queue is a workload of its own (pkg/controller/jobs/pod/pod_webhook.go,

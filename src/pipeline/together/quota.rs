@@ -1,10 +1,9 @@
 //! Kueue quotas that several workloads share (docs/decisions.md#fleet-verdict): workloads are
 //! admitted in order and borrow within the cohort.
 
-use super::NotJudged;
 use super::claims::{Claim, Who};
-use super::not_judged::Open;
-use super::plain_queue::{PlainQueue, PodGroup, are_known};
+use super::not_judged::{Counted, Open};
+use super::plain_queue::{PlainQueue, PodGroup};
 use super::units::{self, OfFlavors, Units, apply as apply_units, hold as hold_units, of_flavor};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Fleet, Replica, Workload};
@@ -24,7 +23,7 @@ pub(super) fn hold(
     fleet: &mut Fleet,
 ) -> BTreeMap<usize, EcoString> {
     // Without queues in the input a label holds nothing.
-    let has_queues = are_known(catalog);
+    let has_queues = catalog.has_queues();
     let mut held = BTreeMap::new();
     let mut ledger = Ledger::default();
     let mut groups = BTreeSet::new();
@@ -184,8 +183,7 @@ pub(super) fn checked(
     claims: &[Claim],
     fleet: &Fleet,
 ) -> Open {
-    let mut workloads = BTreeMap::new();
-    let mut sums: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
+    let mut counted = Counted::default();
     for (at, (claim, workload)) in claims.iter().zip(&fleet.workloads).enumerate() {
         let Some(queue) = cluster_queue(catalog, planned, claim) else { continue };
         let pods = workload.replicas.iter().flat_map(Replica::startable).count();
@@ -194,11 +192,12 @@ pub(super) fn checked(
         let what = eco_format!("ClusterQueue `{queue}`");
         let why = eco_format!("they start when its AdmissionChecks agree: {checks}");
         if workload.created(pods) > 0 {
-            workloads.insert(at, eco_format!("{what}: {why}"));
+            counted.add_of(at, (what, why), pods);
+        } else {
+            counted.add((what, why), pods);
         }
-        *sums.entry((what, why)).or_default() += pods;
     }
-    (NotJudged::of_sums(sums).collect(), workloads)
+    counted.done()
 }
 
 /// The new pods that name a queue of which an object was not read, so that it is not known whether Kueue
@@ -209,11 +208,9 @@ pub(super) fn unread(
     claims: &[Claim],
     fleet: &Fleet,
 ) -> Open {
-    let mut workloads = BTreeMap::new();
-    let mut sums: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
+    let mut counted = Counted::default();
     for (at, (claim, workload)) in claims.iter().zip(&fleet.workloads).enumerate() {
-        let all: usize = workload.replicas.iter().map(|replica| replica.pods.len()).sum();
-        let new = workload.created(all);
+        let new = workload.new_pods();
         let Some((namespace, name)) = named(planned, claim).filter(|_| new > 0) else { continue };
         let Some(object) = admit::unread(catalog, namespace, name) else { continue };
         let what = eco_format!("LocalQueue `{namespace}/{name}`");
@@ -228,10 +225,9 @@ pub(super) fn unread(
                 "they start when its ClusterQueue is active, and its {object} was not read"
             ),
         };
-        workloads.insert(at, eco_format!("{what}: {why}"));
-        *sums.entry((what, why)).or_default() += new;
+        counted.add_of(at, (what, why), new);
     }
-    (NotJudged::of_sums(sums).collect(), workloads)
+    counted.done()
 }
 
 /// Namespace and name of the LocalQueue that the pods of a claim name.
@@ -293,7 +289,7 @@ pub(super) fn waiting(
     fleet: &Fleet,
     sequence: &[usize],
 ) -> BTreeSet<usize> {
-    let has_queues = are_known(catalog);
+    let has_queues = catalog.has_queues();
     let mut ledger = Ledger::default();
     let mut waits = |at: &usize| {
         let Who::Component(service, component) = claims[*at].who else {

@@ -23,9 +23,8 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Open 
     let mut pods: BTreeMap<EcoString, usize> = BTreeMap::new();
     let mut created: Vec<(usize, EcoString)> = Vec::new();
     for (at, (claim, workload)) in claims.iter().zip(&fleet.workloads).enumerate() {
-        let wanted: usize = workload.replicas.iter().map(|item| item.pods.len()).sum();
         // Only new pods meet a policy.
-        let new = workload.created(wanted);
+        let new = workload.new_pods();
         if new > 0 {
             *pods.entry(claim.namespace().into()).or_default() += new;
             created.push((at, claim.namespace().into()));

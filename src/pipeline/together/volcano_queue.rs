@@ -8,9 +8,8 @@
 //! In: the Queues of the input and the workloads that name one. Out: why a new workload is refused, and a
 //! line for each queue that is not judged.
 
-use super::NotJudged;
 use super::claims::{Claim, Claimed, Refused, Who};
-use super::not_judged::Open;
+use super::not_judged::{Counted, Open};
 use crate::api::{ModelServing, Object, was_in_cluster};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Fleet;
@@ -132,8 +131,7 @@ pub(super) fn found(
     fleet: &Fleet,
 ) -> Open {
     let queues = Queues::of(catalog);
-    let mut workloads = BTreeMap::new();
-    let mut sums: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
+    let mut counted = Counted::default();
     for (at, (claim, workload)) in claims.iter().zip(&fleet.workloads).enumerate() {
         let queue = match claim.who {
             Who::Serving(at) => of_serving(catalog, planned[at].serving),
@@ -143,15 +141,13 @@ pub(super) fn found(
             }
             _ => None,
         };
-        let all: usize = workload.replicas.iter().map(|replica| replica.pods.len()).sum();
-        let new = workload.created(all);
+        let new = workload.new_pods();
         let Some(queue) = queue.filter(|_| new > 0) else { continue };
         let Some(why) = queues.open(&queue) else { continue };
         let what = eco_format!("Queue `{queue}`");
-        workloads.insert(at, eco_format!("{what}: {why}"));
-        *sums.entry((what, why)).or_default() += new;
+        counted.add_of(at, (what, why), new);
     }
-    (NotJudged::of_sums(sums).collect(), workloads)
+    counted.done()
 }
 
 #[cfg(test)]
