@@ -580,7 +580,7 @@ impl PageFormat {
     ) -> Result<(), Failure> {
         match self {
             Self::Json | Self::Yaml => incomplete::print_json(&answer.json(), gaps, io)?,
-            Self::Table => io.print(&answer.text(io.style()))?,
+            Self::Table => answer.text(io.style(), &mut |piece| io.print(piece))?,
             Self::Markdown => io.print(&answer.markdown().map_err(Failure::Usage)?)?,
             Self::Html => io.print(&answer.html().map_err(Failure::Usage)?)?,
         }

@@ -2,14 +2,22 @@
 
 use super::table::Style;
 use serde::Serialize;
+use std::io;
+
+/// Takes the text of an answer piece by piece.
+pub type Draw<'d> = dyn FnMut(&str) -> io::Result<()> + 'd;
 
 /// An answer that can be printed as JSON, text, Markdown and HTML.
 pub trait Answer {
     /// The documented JSON format. A long answer is written as it is made.
     fn json(&self) -> impl Serialize;
 
-    /// Text for a terminal.
-    fn text(&self, style: Style) -> String;
+    /// Text for a terminal. A long answer is drawn in pieces, so that it is never in memory as a
+    /// whole.
+    ///
+    /// # Errors
+    /// The error of `draw`.
+    fn text(&self, style: Style, draw: &mut Draw<'_>) -> io::Result<()>;
 
     /// Markdown for a pull request or an issue.
     ///

@@ -1,6 +1,6 @@
 //! `ome drain`: which pods move, in which order, and what blocks them.
 
-use super::answer::Answer;
+use super::answer::{Answer, Draw};
 use super::cell::{Cell, Meaning, row};
 use super::fill::fill;
 use super::losses::owners;
@@ -14,6 +14,7 @@ use crate::policy::Readings;
 use crate::source::SourceMap;
 use ecow::EcoString;
 use serde_json::{Value, json};
+use std::io;
 
 /// Moves, and stages, that a page shows one by one.
 const SHOWN: usize = 100;
@@ -284,8 +285,8 @@ impl Answer for View<'_> {
         })
     }
 
-    fn text(&self, style: Style) -> String {
-        self.page().text(style)
+    fn text(&self, style: Style, draw: &mut Draw<'_>) -> io::Result<()> {
+        draw(&self.page().text(style))
     }
 
     fn markdown(&self) -> Result<String, String> {

@@ -1,6 +1,6 @@
 //! `ome drift`: compares the cluster with the objects that the operator would write.
 
-use super::answer::Answer;
+use super::answer::{Answer, Draw};
 use super::cell::Meaning;
 use super::diff::values;
 use super::fill::fill;
@@ -17,6 +17,7 @@ use crate::policy::Readings;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::io;
 
 /// An answer with everything that is needed to show it.
 #[derive(Clone, Copy)]
@@ -148,7 +149,7 @@ impl Answer for View<'_> {
         })
     }
 
-    fn text(&self, style: Style) -> String {
+    fn text(&self, style: Style, draw: &mut Draw<'_>) -> io::Result<()> {
         let paint = |sign: &'static str, text: &str| {
             if style.color { Meaning::of_sign(sign).painted(text) } else { text.to_owned() }
         };
@@ -169,7 +170,7 @@ impl Answer for View<'_> {
             out.end_line();
         }
         line!(out, "{}", self.headline());
-        out.finish()
+        draw(&out.finish())
     }
 
     fn markdown(&self) -> Result<String, String> {

@@ -1,7 +1,7 @@
 //! The matrix of models and accelerator classes as JSON (docs/json.md, `matrix`), text, Markdown
 //! and HTML.
 
-use super::answer::Answer;
+use super::answer::{Answer, Draw};
 use super::cell::Cell;
 use super::fill::fill;
 use super::markdown;
@@ -13,6 +13,7 @@ use crate::pipeline::{Cell as Pair, Matrix, MatrixOutcome};
 use crate::source::SourceMap;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
+use std::io;
 
 /// A matrix with the sources that its limits of context refer to.
 pub struct View<'a> {
@@ -35,7 +36,7 @@ impl Answer for View<'_> {
 
     /// The matrix as text: a row per model, a column per class, and below the reasons why pairs have no
     /// runtime.
-    fn text(&self, style: Style) -> String {
+    fn text(&self, style: Style, draw: &mut Draw<'_>) -> io::Result<()> {
         let matrix = self.matrix;
         let mut out = Page::default();
         if !matrix.classes.is_empty() {
@@ -52,7 +53,7 @@ impl Answer for View<'_> {
             let row = cell.service.as_ref().unwrap_or(&cell.model);
             line!(out, "{row} on {}: {reason}", cell.class);
         }
-        out.finish()
+        draw(&out.finish())
     }
 
     fn markdown(&self) -> Result<String, String> {

@@ -1,7 +1,7 @@
 //! The rollout of a whole fleet: how many services change, how each ends, and the edits that
 //! complete stuck updates.
 
-use super::answer::Answer;
+use super::answer::{Answer, Draw};
 use super::cell::{Cell, Meaning, row};
 use super::fill::fill;
 use super::markdown;
@@ -16,6 +16,7 @@ use crate::source::SourceMap;
 use ecow::EcoString;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::io;
 
 const TITLES: [&str; 8] =
     ["SERVICE", "COMPONENT", "KIND", "STRATEGY", "STAGES", "READY AT LEAST", "GPUS AT MOST", "END"];
@@ -440,7 +441,7 @@ impl Answer for All<'_> {
     }
 
     /// A table of changed components, then the stuck ones.
-    fn text(&self, style: Style) -> String {
+    fn text(&self, style: Style, draw: &mut Draw<'_>) -> io::Result<()> {
         let mut out = Page::default();
         let rows = self.rows();
         if !rows.is_empty() {
@@ -469,7 +470,7 @@ impl Answer for All<'_> {
         }
         out.draw(&self.summary().shown(style.color));
         out.end_line();
-        out.finish()
+        draw(&out.finish())
     }
 
     fn markdown(&self) -> Result<String, String> {

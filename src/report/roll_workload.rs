@@ -1,6 +1,6 @@
 //! The rollout of a workload that no operator writes: its stages, its end, and what else loses nodes.
 
-use super::answer::Answer;
+use super::answer::{Answer, Draw};
 use super::cell::Cell;
 use super::fill::fill;
 use super::roll_all::{self, Displaced};
@@ -12,6 +12,7 @@ use crate::pipeline::{ComponentRollout, Doubts, ServiceRollout};
 use crate::policy::Readings;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
+use std::io;
 
 /// A workload with its simulated rollout.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +85,7 @@ impl Answer for Workload<'_> {
         out
     }
 
-    fn text(&self, style: Style) -> String {
+    fn text(&self, style: Style, draw: &mut Draw<'_>) -> io::Result<()> {
         let mut out = Page::default();
         put!(out, "{}\n", self.name());
         if self.rests() {
@@ -92,7 +93,7 @@ impl Answer for Workload<'_> {
         }
         out.draw(&roll::text(&self.rollout.components, self.sources, self.doubts, style));
         roll_all::others_into(&mut out, self.displaced, self.doubts, style);
-        out.finish()
+        draw(&out.finish())
     }
 
     fn markdown(&self) -> Result<String, String> {

@@ -4,7 +4,7 @@
 //! In: the waves and workloads of the pipeline. Out: JSON, a table, Markdown, a page. This module
 //! makes no decisions.
 
-use super::answer::Answer;
+use super::answer::{Answer, Draw};
 use super::cell::{Cell, row};
 use super::fill::fill;
 use super::phrases::plural;
@@ -19,6 +19,7 @@ use crate::pipeline::{ComponentRollout, Doubts, RollEnd};
 use crate::policy::Readings;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
+use std::io;
 
 const TITLES: [&str; 5] = ["KIND", "NAME", "MAX UNAVAILABLE", "MAX SURGE", "PODS RESTARTED"];
 
@@ -77,12 +78,12 @@ impl Answer for Waves<'_> {
     }
 
     /// One line per wave, and a table of workloads.
-    fn text(&self, style: Style) -> String {
+    fn text(&self, style: Style, draw: &mut Draw<'_>) -> io::Result<()> {
         let mut out = Page::default();
         // Empty waves would look like a service that changes nothing.
         if self.is_unwritten() {
             line!(out, "{}: not known: it was not rendered", self.service.name());
-            return out.finish();
+            return draw(&out.finish());
         }
         put!(out, "{}\n\n", self.service.name());
         for (wave, objects) in WAVES.iter().zip(self.objects) {
@@ -93,7 +94,7 @@ impl Answer for Waves<'_> {
         out.draw(&table::table(&TITLES, self.workloads.iter().map(row), style));
         out.draw(&roll::text(self.components, self.sources, self.doubts, style));
         roll_all::others_into(&mut out, self.displaced, self.doubts, style);
-        out.finish()
+        draw(&out.finish())
     }
 
     /// A numbered list of waves, and a table of workloads.

@@ -7,8 +7,9 @@ mod edit;
 mod shown;
 mod text;
 
-use super::answer::Answer;
+use super::answer::{Answer, Draw};
 use super::fill::fill;
+use super::table::Style;
 use super::{SCHEMA_VERSION, findings};
 use crate::api::ObjectRef;
 use crate::diag::Diagnostic;
@@ -25,6 +26,7 @@ use crate::workspace::accounting::InputRow;
 use crate::yaml::{FieldPath, Node};
 use serde_json::{Map, Value, json};
 use shown::Shown;
+use std::io;
 
 /// Maximum length of a comment in characters, slightly below the limit of the common hosts.
 const LONGEST_COMMENT: usize = 60_000;
@@ -114,8 +116,8 @@ impl Answer for View<'_> {
     }
 
     /// Text in the style of `terraform plan`.
-    fn text(&self, style: super::table::Style) -> String {
-        text::text(&Shown::of(self, usize::MAX), style)
+    fn text(&self, style: Style, draw: &mut Draw<'_>) -> io::Result<()> {
+        draw(&text::text(&Shown::of(self, usize::MAX), style))
     }
 
     /// A comment that is short enough for every host.

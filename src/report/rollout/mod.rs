@@ -2,7 +2,7 @@
 
 mod json;
 
-use super::answer::Answer;
+use super::answer::{Answer, Draw};
 use super::cell::{Cell, row, with_signs};
 use super::doubts;
 use super::fill::fill;
@@ -22,6 +22,7 @@ use crate::quantity::Count;
 use crate::source::SourceMap;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::io;
 
 /// A rollout of a ModelServing, ready to be shown.
 #[derive(Clone, Copy)]
@@ -446,7 +447,7 @@ impl Answer for Rollout<'_> {
     }
 
     /// The timeline as text.
-    fn text(&self, style: Style) -> String {
+    fn text(&self, style: Style, draw: &mut Draw<'_>) -> io::Result<()> {
         let mut out = Page::default();
         put!(out, "{}\n\n", self.title());
         let rows = &self.trace().rows;
@@ -471,7 +472,7 @@ impl Answer for Rollout<'_> {
             out.end_line();
             out.draw(&self.steps_text());
         }
-        out.finish()
+        draw(&out.finish())
     }
 
     /// A table for a pull request comment.
