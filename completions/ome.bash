@@ -2035,11 +2035,11 @@ _ome() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide name json yaml markdown mermaid" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide name json yaml markdown html mermaid" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide name json yaml markdown mermaid" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide name json yaml markdown html mermaid" -- "${cur}"))
                     return 0
                     ;;
                 --protocol)

@@ -329,6 +329,7 @@ name\t'A line per service: KIND/NAMESPACE/NAME'
 json\t'One JSON document; its schema has a version'
 yaml\t'The same document as YAML'
 markdown\t'Headings, lists and tables, for a comment'
+html\t'A single HTML page'
 mermaid\t'A graph: service, runtime, classes, nodes and flavors'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l protocol -d 'The requested protocol of every service; overrides the services' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r

@@ -383,8 +383,13 @@ pub fn plan(bytes: &[u8]) {
         };
         harmless(&totals::classes(&totals, style));
         harmless(&totals::classes_markdown(&totals));
-        harmless(&view.text(style));
-        harmless(&view.text(table::Style { width: Some(40), ..style }));
+        for style in [style, table::Style { width: Some(40), ..style }] {
+            let drawn = view.text(style, &mut |piece| {
+                harmless(piece);
+                Ok(())
+            });
+            drawn.expect("drawing fails only where it is written");
+        }
         harmless(&view.markdown());
         if let Some(together) = together {
             harmless(&report::together::text(together, &planned, &servings));

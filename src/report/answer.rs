@@ -1,11 +1,9 @@
 //! The output formats of an answer.
 
+use super::screen::Draw;
 use super::table::Style;
 use serde::Serialize;
 use std::io;
-
-/// Takes the text of an answer piece by piece.
-pub type Draw<'d> = dyn FnMut(&str) -> io::Result<()> + 'd;
 
 /// An answer that can be printed as JSON, text, Markdown and HTML.
 pub trait Answer {

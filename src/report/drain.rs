@@ -1,10 +1,11 @@
 //! `ome drain`: which pods move, in which order, and what blocks them.
 
-use super::answer::{Answer, Draw};
+use super::answer::Answer;
 use super::cell::{Cell, Meaning, row};
 use super::fill::fill;
 use super::losses::owners;
 use super::phrases::{first_of, plural};
+use super::screen::Draw;
 use super::sheet::Sheet;
 use super::table::Style;
 use super::{SCHEMA_VERSION, doubts, findings, map};

@@ -1,12 +1,12 @@
 //! `ome drift`: compares the cluster with the objects that the operator would write.
 
-use super::answer::{Answer, Draw};
+use super::answer::Answer;
 use super::cell::Meaning;
 use super::diff::values;
 use super::fill::fill;
 use super::markdown;
 use super::phrases::plural;
-use super::screen::{Page, line, printable, put};
+use super::screen::{Draw, Page, line, printable, put};
 use super::table::{Style, wrapped};
 use super::{SCHEMA_VERSION, findings};
 use crate::diag::Diagnostic;

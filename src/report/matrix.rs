@@ -1,12 +1,12 @@
 //! The matrix of models and accelerator classes as JSON (docs/json.md, `matrix`), text, Markdown
 //! and HTML.
 
-use super::answer::{Answer, Draw};
+use super::answer::Answer;
 use super::cell::Cell;
 use super::fill::fill;
 use super::markdown;
 use super::phrases::plural;
-use super::screen::{Page, line};
+use super::screen::{Draw, Page, line};
 use super::table::{Style, grid};
 use super::{SCHEMA_VERSION, kv_cache};
 use crate::pipeline::{Cell as Pair, Matrix, MatrixOutcome};

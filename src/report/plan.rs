@@ -7,7 +7,7 @@ use super::columns::{folded, small, taken};
 use super::kv_cache;
 use super::markdown;
 use super::phrases::{first_of, inline, plural};
-use super::screen::{Page, line, printable, put};
+use super::screen::{Draw, Page, line, printable, put};
 use super::table::{self, Style, wrapped};
 use crate::api::{Failure, Model};
 use crate::pipeline::serving::PlannedServing;
@@ -17,6 +17,7 @@ use crate::quantity::{Count, ParamCount};
 use crate::source::SourceMap;
 use indexmap::{IndexMap, IndexSet};
 use std::collections::HashSet;
+use std::io;
 use unicode_width::UnicodeWidthStr;
 
 /// Narrower terminals show a block per service, and so do those that no table fits.
@@ -97,25 +98,11 @@ pub enum Extent<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// The page.
-    pub fn text(&self, style: Style) -> String {
-        let mut all = String::new();
-        let taken: Result<(), std::convert::Infallible> = self.pieces(style, |piece| {
-            all.push_str(piece);
-            Ok(())
-        });
-        taken.map_or_else(|never| match never {}, |()| all)
-    }
-
     /// The page in pieces, so that the page of a large fleet is never in memory as a whole.
     ///
     /// # Errors
     /// The error of `draw`.
-    pub fn pieces<E>(
-        &self,
-        style: Style,
-        mut draw: impl FnMut(&str) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn text(&self, style: Style, draw: &mut Draw<'_>) -> io::Result<()> {
         let mut out = Page::default();
         if self.planned.is_empty() {
             put!(out, "{}\n\n", self.first_line());
@@ -124,7 +111,7 @@ impl<'a> Plan<'a> {
         }
         paragraph(&mut out, &self.first_line(), style);
         let shown = self.shown();
-        self.draw_services(&shown, &mut out, style, &mut draw)?;
+        self.draw_services(&shown, &mut out, style, draw)?;
         if shown.len() < self.planned.len() {
             out.end_line();
             paragraph(&mut out, &self.left_out(&shown), style);
@@ -266,13 +253,13 @@ impl<'a> Plan<'a> {
     }
 
     /// Draws services as a table, or as blocks where no table fits.
-    fn draw_services<E>(
+    fn draw_services(
         &self,
         shown: &[&Planned<'_>],
         out: &mut Page,
         style: Style,
-        draw: &mut impl FnMut(&str) -> Result<(), E>,
-    ) -> Result<(), E> {
+        draw: &mut Draw<'_>,
+    ) -> io::Result<()> {
         let titles = self.titles();
         // Without a terminal a width is assumed, so that a log has the table that a screen has.
         let limited = Style { width: style.width.or(Some(UNLIMITED)), ..style };

@@ -1,12 +1,12 @@
 //! The rollout of a whole fleet: how many services change, how each ends, and the edits that
 //! complete stuck updates.
 
-use super::answer::{Answer, Draw};
+use super::answer::Answer;
 use super::cell::{Cell, Meaning, row};
 use super::fill::fill;
 use super::markdown;
 use super::phrases::{first_of, plural};
-use super::screen::{Page, line, put};
+use super::screen::{Draw, Page, line, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, doubts, findings, roll};
 use crate::diag::Diagnostic;

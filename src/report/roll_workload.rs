@@ -1,10 +1,10 @@
 //! The rollout of a workload that no operator writes: its stages, its end, and what else loses nodes.
 
-use super::answer::{Answer, Draw};
+use super::answer::Answer;
 use super::cell::Cell;
 use super::fill::fill;
 use super::roll_all::{self, Displaced};
-use super::screen::{Page, put};
+use super::screen::{Draw, Page, put};
 use super::table::Style;
 use super::{SCHEMA_VERSION, doubts, findings, markdown, roll};
 use crate::diag::Diagnostic;

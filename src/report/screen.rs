@@ -10,7 +10,11 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write;
+use std::io;
 use std::ops::Range;
+
+/// Takes a text piece by piece.
+pub type Draw<'d> = dyn FnMut(&str) -> io::Result<()> + 'd;
 
 /// Whether a character is a control character, invisible, or changes the direction of the text
 /// around it: the text would differ from what is visible.

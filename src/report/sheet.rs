@@ -1,11 +1,14 @@
-//! A page of headings, facts and tables, as text for a terminal or as Markdown for a comment.
+//! A page of headings, facts and tables, as text for a terminal, as Markdown for a comment, or as a
+//! single HTML page.
 //!
-//! In: parts in order. Out: the same content in either format.
+//! In: parts in order. Out: the same content in each format.
 
 use super::cell::Cell;
+use super::fill::fill;
 use super::markdown;
 use super::screen::{Page, line, printable};
 use super::table::{Style, table, wrapped};
+use serde_json::{Value, json};
 
 /// A page under construction.
 #[derive(Debug, Default)]
@@ -86,6 +89,11 @@ impl Sheet {
     pub fn append(&mut self, other: Self) {
         self.gap();
         self.0.extend(other.0);
+    }
+
+    /// Whether it has no part.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Adds an empty line, unless the last part is one.
@@ -191,6 +199,61 @@ impl Sheet {
         }
         out.finish()
     }
+
+    /// The page as a single HTML page: below `lead` what is above the first heading, and a section per
+    /// heading.
+    ///
+    /// # Errors
+    /// The error in the template.
+    pub(super) fn html(&self, title: &str, lead: &Cell) -> Result<String, String> {
+        let mut above = Vec::new();
+        let mut sections: Vec<(&str, Vec<Value>)> = Vec::new();
+        // Facts in a row are one list, so that their names are one column.
+        let mut facts: Vec<Value> = Vec::new();
+        for part in self.0.iter().map(Some).chain([None]) {
+            if let Some(Part::Fact(name, lines)) = part {
+                let lines: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
+                facts.push(json!({ "name": name, "lines": lines }));
+                continue;
+            }
+            let parts = sections.last_mut().map_or(&mut above, |(_, parts)| parts);
+            if !facts.is_empty() {
+                parts.push(json!({ "kind": "facts", "facts": std::mem::take(&mut facts) }));
+            }
+            match part {
+                Some(Part::Heading(text)) => sections.push((text, Vec::new())),
+                Some(part) => parts.extend(part.data()),
+                None => {}
+            }
+        }
+        let section = |(heading, parts)| json!({ "heading": heading, "parts": parts });
+        let sections: Vec<Value> = sections.into_iter().map(section).collect();
+        let data = json!({ "title": title, "lead": lead, "above": above, "sections": sections });
+        fill("sheet.html", include_str!("page/sheet.html"), &data)
+    }
+}
+
+impl Part {
+    /// The part for the template of a page; a gap is nothing there, and headings and facts are what
+    /// other parts are gathered by.
+    fn data(&self) -> Option<Value> {
+        let lines = |kind: &str, lines: Vec<&str>| json!({ "kind": kind, "lines": lines });
+        Some(match self {
+            Self::Title(_, text) | Self::Paragraph(text) | Self::Below(text) => {
+                lines("lines", vec![text])
+            }
+            Self::Answer(all) => lines("answer", all.iter().map(String::as_str).collect()),
+            Self::Lines(all) => lines("lines", all.iter().map(|line| line.trim()).collect()),
+            Self::Table(titles, rows) => {
+                let titles: Vec<String> = titles.iter().map(|title| title.to_lowercase()).collect();
+                json!({ "kind": "table", "titles": titles, "rows": rows })
+            }
+            Self::Drawn(text) => {
+                json!({ "kind": "drawn", "lines": text.lines().collect::<Vec<_>>() })
+            }
+            Self::Heading(_) | Self::Fact(..) | Self::Gap => return None,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -224,5 +287,26 @@ mod tests {
             sheet().markdown(),
             "### ns/chat  in.yaml:3\n\n**sglang (only eligible runtime)**\n\n- **model**: llama; 8B\n\n| RUNTIME | VERDICT |\n|---|---|\n| sglang | ✓ chosen |\n\n- a \\| sentence\n"
         );
+    }
+
+    #[test]
+    fn a_sheet_renders_as_html() {
+        let mut page = Sheet::default();
+        page.lines(["mode: documented".to_owned()]);
+        page.append(sheet());
+        page.drawn("2 < 3\n".to_owned());
+        let html = page.html("ome explain", &Cell::bad("1 of 2 services is in error")).unwrap();
+        for expected in [
+            "<title>ome explain</title>",
+            "<p class=\"lead bad\">✗ 1 of 2 services is in error</p>\n<p>mode: documented</p>\n</header>",
+            "<h2>ns&#x2f;chat  in.yaml:3</h2>\n<p><b>sglang (only eligible runtime)</b></p>",
+            "<dt>model</dt><dd>llama</dd><dd>8B</dd>",
+            "<th scope=\"col\">verdict</th>",
+            "class=\"good\">✓ chosen</td>",
+            "<p>a | sentence</p>",
+            "<pre tabindex=\"0\">2 &lt; 3\n</pre></section>",
+        ] {
+            assert!(html.contains(expected), "{expected} is not in {html}");
+        }
     }
 }

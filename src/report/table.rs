@@ -1,9 +1,10 @@
 //! Tables of text.
 
 use super::cell::Cell;
-use super::screen::printable;
+use super::screen::{Draw, printable};
 use comfy_table::{Attribute, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use std::fmt::Write;
+use std::io;
 use unicode_width::UnicodeWidthStr;
 
 /// The look of text.
@@ -216,12 +217,12 @@ fn blocks(header: &[&str], rows: &[Vec<Cell>], style: Style) -> String {
 ///
 /// # Errors
 /// The error of `draw`.
-pub(super) fn pieces<R: Iterator<Item = Vec<Cell>>, E>(
+pub(super) fn pieces<R: Iterator<Item = Vec<Cell>>>(
     header: &[&str],
     rows: impl Fn() -> R,
     style: Style,
-    mut draw: impl FnMut(&str) -> Result<(), E>,
-) -> Result<(), E> {
+    draw: &mut Draw<'_>,
+) -> io::Result<()> {
     // With a limit, widths are shared among columns, for which all rows must be known.
     if style.width.is_some() || rows().nth(PIECE).is_none() {
         return draw(&table(header, rows(), style));
@@ -492,11 +493,11 @@ mod tests {
             let style = Style { color, width: None };
             let titles = ["SERVICE", "FITS", "DETAIL", "EMPTY", "W"];
             let mut drawn = String::new();
-            let draw = |piece: &str| -> Result<(), ()> {
+            let mut draw = |piece: &str| {
                 drawn.push_str(piece);
                 Ok(())
             };
-            pieces(&titles, || (0..rows).map(row), style, draw).unwrap();
+            pieces(&titles, || (0..rows).map(row), style, &mut draw).unwrap();
             assert!(drawn == table(&titles, (0..rows).map(row), style), "{rows} rows");
         }
     }

@@ -1,16 +1,86 @@
 //! `ome explain` for a runtime or a model: the services that use it, those that could, and why the
 //! others cannot.
 
+use super::answer::Answer;
 use super::cell::{Cell, row};
 use super::explain;
 use super::judged::{self, Detail};
+use super::screen::Draw;
 use super::sheet::Sheet;
+use super::table::Style;
 use super::{SCHEMA_VERSION, json};
 use crate::api::{Failure, Model, Object, Runtime};
 use crate::decision::{RuntimeDecision, Verdict};
 use crate::pipeline::{Planned, User};
+use crate::policy::Readings;
 use crate::source::SourceMap;
+use serde::Serialize;
 use serde_json::{Value, json};
+use std::io;
+
+/// A runtime or a model with the services that use it.
+pub enum Users<'a> {
+    /// A runtime, and its relation to each service.
+    OfRuntime(&'a Runtime, Vec<User<'a>>),
+    /// A model, its services, and the runtimes that could serve it.
+    OfModel(&'a Model, Vec<Planned<'a>>, Option<Result<RuntimeDecision<'a>, Failure>>),
+}
+
+/// The answer about a runtime or a model.
+pub struct View<'a> {
+    /// The object with its users.
+    pub of: Users<'a>,
+    /// The mode.
+    pub readings: Readings,
+    /// The sources of settings.
+    pub header: &'a str,
+    /// How many candidates are shown, and how much of each.
+    pub detail: Detail,
+    /// The sources.
+    pub sources: &'a SourceMap,
+}
+
+impl View<'_> {
+    fn page(&self) -> Sheet {
+        let mut page = Sheet::default();
+        page.lines([format!("mode: {}{}", self.readings, self.header)]);
+        page.append(match &self.of {
+            Users::OfRuntime(runtime, users) => self::runtime(runtime, users, self.sources),
+            Users::OfModel(model, users, runtimes) => {
+                self::model(model, users, runtimes.as_ref(), self.detail, self.sources)
+            }
+        });
+        page
+    }
+}
+
+impl Answer for View<'_> {
+    fn json(&self) -> impl Serialize {
+        match &self.of {
+            Users::OfRuntime(runtime, users) => runtime_json(runtime, users, self.sources),
+            Users::OfModel(model, users, runtimes) => {
+                model_json(model, users, runtimes.as_ref(), self.sources)
+            }
+        }
+    }
+
+    fn text(&self, style: Style, draw: &mut Draw<'_>) -> io::Result<()> {
+        draw(&self.page().text(style))
+    }
+
+    fn markdown(&self) -> Result<String, String> {
+        Ok(self.page().markdown())
+    }
+
+    fn html(&self) -> Result<String, String> {
+        let object = match &self.of {
+            Users::OfRuntime(runtime, _) => &runtime.object,
+            Users::OfModel(model, ..) => &model.object,
+        };
+        let lead = format!("{} {}", object.id.kind, object.shown_name());
+        self.page().html("ome explain", &lead.into())
+    }
+}
 
 /// The relation of a service to a runtime, in words.
 fn word(verdict: Verdict) -> &'static str {
@@ -74,7 +144,7 @@ fn many(number: usize, one: &str) -> String {
 }
 
 /// The users of a runtime.
-pub fn runtime(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) -> Sheet {
+pub(crate) fn runtime(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) -> Sheet {
     let mut out = Sheet::default();
     let object = &runtime.object;
     let place = sources.locate(object.name_span());
@@ -99,7 +169,7 @@ pub fn runtime(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) -> Sh
 }
 
 /// The users of a runtime as JSON.
-pub fn runtime_json(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) -> Value {
+fn runtime_json(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) -> Value {
     let users = users.iter().map(|user| {
         let [rule, detail, place] = rule(user, sources);
         json!({
@@ -120,7 +190,7 @@ pub fn runtime_json(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) 
 }
 
 /// The users of a model, and the runtimes that could serve it.
-pub fn model(
+pub(crate) fn model(
     model: &Model,
     users: &[Planned<'_>],
     runtimes: Option<&Result<RuntimeDecision<'_>, Failure>>,
@@ -186,7 +256,7 @@ pub(crate) fn config(config: &Object, users: &[Planned<'_>], sources: &SourceMap
 }
 
 /// The users of a model as JSON.
-pub fn model_json(
+fn model_json(
     model: &Model,
     users: &[Planned<'_>],
     runtimes: Option<&Result<RuntimeDecision<'_>, Failure>>,

@@ -4,12 +4,12 @@
 //! In: the waves and workloads of the pipeline. Out: JSON, a table, Markdown, a page. This module
 //! makes no decisions.
 
-use super::answer::{Answer, Draw};
+use super::answer::Answer;
 use super::cell::{Cell, row};
 use super::fill::fill;
 use super::phrases::plural;
 use super::roll_all::{self, Displaced};
-use super::screen::{Page, line, printable, put};
+use super::screen::{Draw, Page, line, printable, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, doubts, findings, markdown, roll};
 use crate::api::Service;

@@ -48,6 +48,10 @@ fn pages() -> BTreeMap<&'static str, String> {
         "drain --max -f in",
         "plan --each node -f in",
         "plan --without node=gpu-l40s-0 -f in",
+        "explain -f in",
+        "explain chat --merge -f in",
+        "explain runtime/sglang-qwen2-5-small -f in",
+        "explain m -f m/new",
         "validate bad.yaml in",
     ]
     .into_iter()

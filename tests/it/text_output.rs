@@ -36,6 +36,17 @@ fn quickstart(args: &str) -> Done {
     folder.ome(&format!("{args} -f {}", input.display()))
 }
 
+/// The text of a plan.
+fn whole(plan: &Plan<'_>, style: Style) -> String {
+    let mut drawn = String::new();
+    let mut draw = |piece: &str| {
+        drawn.push_str(piece);
+        Ok(())
+    };
+    plan.text(style, &mut draw).expect("nothing fails");
+    drawn
+}
+
 /// The visible text of a terminal.
 fn both(done: &Done) -> String {
     format!("{}{}", done.stderr, done.stdout)
@@ -197,7 +208,7 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
         let style = Style { color: false, width };
         let last = verdict(&totals, &planned, &[], together.as_ref(), read);
         let last = wrapped(&last.expect("there are services").text, width, "  ");
-        let page = plan.text(style) + &classes(&totals, style) + &last;
+        let page = whole(&plan, style) + &classes(&totals, style) + &last;
         for word in ["RawDeployment", "nvidia-h100-80gb", "minReplicas"] {
             assert!(page.contains(word), "{width:?}: {word}\n{page}");
         }
@@ -219,7 +230,7 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
             assert!(width == 40 || longest <= usize::from(width), "{width}: {longest}\n{page}");
         }
     }
-    let colored = plan.text(Style { color: true, width: Some(200) });
+    let colored = whole(&plan, Style { color: true, width: Some(200) });
     assert!(colored.contains("\u{1b}[38;5;10m✓ 1 of 1"), "{colored:?}");
 }
 

@@ -9,15 +9,14 @@ use crate::cli::{Failure, Io, Outcome, complete, copies, unfilled};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::assumed_classes::notes_together;
 use crate::pipeline::refusals::knative_together;
-use crate::pipeline::serving::{PlannedServing, plan_servings};
+use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{
-    Depth, Flip, Layers, MergedLeaf, PlacementOptions, Planned, Planner, Together, Unplanned, flip,
-    merge, named, together, totals,
+    Depth, Flip, Layers, PlacementOptions, Planned, Planner, Unplanned, flip, merge, named,
+    together, totals,
 };
-use crate::report;
-use crate::report::sheet::Sheet;
+use crate::report::explained::View;
 use crate::report::together::is_short;
-use crate::report::{explain, graph, json, judged, plan, serving, why};
+use crate::report::{graph, judged, plan};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -81,18 +80,22 @@ enum Format {
     Yaml,
     /// Headings, lists and tables, for a comment.
     Markdown,
+    /// A single HTML page.
+    Html,
     /// A graph: service, runtime, classes, nodes and flavors.
     Mermaid,
 }
 
 impl Format {
-    /// The kind of page that it is.
-    fn page(self) -> PageFormat {
+    /// The format of the page; none of a list or a graph.
+    fn page(self) -> Option<PageFormat> {
         match self {
-            Self::Table | Self::Wide => PageFormat::Table,
-            Self::Markdown => PageFormat::Markdown,
-            // A comment of the graph would be lost where it is drawn.
-            Self::Json | Self::Yaml | Self::Mermaid | Self::Name => PageFormat::Json,
+            Self::Table | Self::Wide => Some(PageFormat::Table),
+            Self::Json => Some(PageFormat::Json),
+            Self::Yaml => Some(PageFormat::Yaml),
+            Self::Markdown => Some(PageFormat::Markdown),
+            Self::Html => Some(PageFormat::Html),
+            Self::Mermaid | Self::Name => None,
         }
     }
 }
@@ -108,11 +111,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let (selected, servings) = match session.select_all(&args.services) {
         Ok(selected) => selected,
         Err(failure) => {
-            let format = match args.output {
-                Format::Name => PageFormat::Table,
-                Format::Mermaid => return Err(failure),
-                other => other.page(),
-            };
+            if args.output == Format::Mermaid {
+                return Err(failure);
+            }
+            let format = args.output.page().unwrap_or_default();
             // The name may be that of a runtime or a model.
             return match Subject::named(&session, &args.services) {
                 Some(subject) => subject.explain(&session, format, detail, io),
@@ -165,24 +167,65 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .every(args.services.is_empty())
         .of(&session, found);
     let found = notes_together(knative_together(found));
-    session.begin_page(args.output.page(), io)?;
-    let mut answer = Answer {
-        args,
-        session: &session,
+    let whole = args.services.is_empty();
+    let is_failed = copies::any_fails(&session.world, &planned, whole);
+    let others = placed.as_ref().is_some_and(|placed| whole && placed.others.pending > 0);
+    let waits = others || is_short(&planned, &servings);
+    let outcome = session.outcome(&found, is_failed);
+    let unfilled = unfilled::line("planned", &not_filled(&planned));
+    let page = args.output.page();
+    if flips.is_some() && !page.is_some_and(PageFormat::is_data) {
+        // The question is about a runtime.
+        for planned in &mut planned {
+            planned.resolution.accelerators.clear();
+        }
+    }
+    let machines = session.world.catalog.machines();
+    let is_answer = planned.is_empty() && servings.is_empty() && !session.is_explained();
+    let without_services = is_answer
+        .then(|| Some("no services".to_owned()).into_iter().chain(session.instead_of_services()));
+    let answer = View {
+        readings: session.named_readings(),
+        header: &session.header(),
+        without_services: without_services.into_iter().flatten().collect(),
         detail,
-        planned,
-        notes,
-        flips,
-        merges,
-        servings,
-        placed,
-        found,
+        planned: &planned,
+        notes: &notes,
+        flips: flips.as_deref(),
+        merges: &merges,
+        servings: &servings,
+        serving_rules: session.serving_rules(),
+        serving_header: &session.serving_header(planned.is_empty()),
+        totals: &totals(&planned, &servings, machines, None),
+        placed: placed.as_ref(),
+        found: &found,
+        sources: &session.world.sources,
+        input: &session.world.input,
     };
-    answer.print(io)?;
-    if let Some(line) = unfilled::line("planned", &answer.not_filled()) {
+    match (page, args.output) {
+        (Some(format), _) => {
+            session.show(&answer, format, &beside_page(&found, &planned), io)?;
+        }
+        (None, Format::Mermaid) => {
+            session.say(&found, io);
+            io.print(&graph::mermaid(&planned, machines))?;
+        }
+        (None, _) => {
+            session.say(&beside_page(&found, &planned), io);
+            plan::names(&planned, &servings).iter().try_for_each(|name| io.print_line(name))?;
+        }
+    }
+    if let Some(line) = unfilled {
         io.say_line(&line);
     }
-    Ok(answer.outcome())
+    Ok(if waits { outcome.and(Outcome::No) } else { outcome })
+}
+
+/// The services that are not planned because of placeholders.
+fn not_filled(planned: &[Planned<'_>]) -> BTreeSet<String> {
+    let is_unfilled = |planned: &&Planned<'_>| planned.unplanned == Some(Unplanned::Placeholders);
+    let unfilled = planned.iter().filter(is_unfilled).map(|planned| &planned.service);
+    unfilled.map(|service| format!("{}/{}", service.namespace, service.name)).collect()
 }
 
 /// Completes the help of an error: the runtime that comes nearest, and the arguments of the input.
@@ -200,151 +243,6 @@ fn notes(session: &Session, planned: &Planned<'_>) -> Vec<Diagnostic> {
     let is_note = |found: &&Diagnostic| found.code != Code::ControllerDiffers;
     let graded = session.grade(planned.diagnostics.iter().filter(is_note).cloned());
     graded.into_iter().filter(|found| found.severity == Severity::Info).collect()
-}
-
-/// What is explained, ready to be printed.
-struct Answer<'a> {
-    args: &'a Args,
-    session: &'a Session,
-    detail: judged::Detail,
-    planned: Vec<Planned<'a>>,
-    /// Those of each service.
-    notes: Vec<Vec<Diagnostic>>,
-    /// What would make the requested runtime win, for each service.
-    flips: Option<Vec<Flip>>,
-    /// The leaves of each service.
-    merges: Vec<Vec<MergedLeaf>>,
-    servings: Vec<PlannedServing<'a>>,
-    placed: Option<Together>,
-    found: Vec<Diagnostic>,
-}
-
-impl Answer<'_> {
-    fn outcome(&self) -> Outcome {
-        let whole = self.args.services.is_empty();
-        let is_failed = copies::any_fails(&self.session.world, &self.planned, whole);
-        let outcome = self.session.outcome(&self.found, is_failed);
-        let others =
-            self.placed.as_ref().is_some_and(|placement| whole && placement.others.pending > 0);
-        let waits = others || is_short(&self.planned, &self.servings);
-        if waits { outcome.and(Outcome::No) } else { outcome }
-    }
-
-    /// The services that are not planned because of placeholders.
-    fn not_filled(&self) -> BTreeSet<String> {
-        let is_unfilled =
-            |planned: &&Planned<'_>| planned.unplanned == Some(Unplanned::Placeholders);
-        let unfilled = self.planned.iter().filter(is_unfilled).map(|planned| &planned.service);
-        unfilled.map(|service| format!("{}/{}", service.namespace, service.name)).collect()
-    }
-
-    fn print(&mut self, io: &mut Io<'_>) -> Result<(), Failure> {
-        match self.args.output {
-            Format::Mermaid => {
-                self.session.say(&self.found, io);
-                let machines = self.session.world.catalog.machines();
-                io.print(&graph::mermaid(&self.planned, machines))?;
-            }
-            Format::Json | Format::Yaml => self.print_json(io)?,
-            Format::Name => {
-                self.session.say(&beside_page(&self.found, &self.planned), io);
-                for name in plan::names(&self.planned, &self.servings) {
-                    io.print_line(&name)?;
-                }
-            }
-            Format::Table | Format::Wide | Format::Markdown => {
-                self.session.say(&beside_page(&self.found, &self.planned), io);
-                self.print_page(io)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn print_json(&self, io: &mut Io<'_>) -> Result<(), Failure> {
-        let machines = self.session.world.catalog.machines();
-        let answer = json::Plan {
-            readings: self.session.named_readings(),
-            depth: Depth::Explain,
-            planned: &self.planned,
-            servings: &self.servings,
-            flips: self.flips.as_deref().unwrap_or_default(),
-            merges: &self.merges,
-            found: &self.found,
-            sources: &self.session.world.sources,
-            totals: &totals(&self.planned, &self.servings, machines, None),
-            together: None,
-            losses: None,
-            costs: None,
-            input: &self.session.world.input,
-        };
-        Ok(self.session.print_json(&answer, io)?)
-    }
-
-    fn print_page(&mut self, io: &mut Io<'_>) -> Result<(), Failure> {
-        let (session, style) = (self.session, io.style());
-        let mut page = Sheet::default();
-        if !self.planned.is_empty() || self.servings.is_empty() {
-            page.lines([format!("mode: {}{}", session.named_readings(), session.header())]);
-        }
-        if self.planned.is_empty() && self.servings.is_empty() && !session.is_explained() {
-            page.gap();
-            page.lines(
-                Some("no services".to_owned()).into_iter().chain(session.instead_of_services()),
-            );
-        }
-        if self.flips.is_some() {
-            // The question is about a runtime.
-            self.planned.iter_mut().for_each(|planned| planned.resolution.accelerators.clear());
-        }
-        for (index, planned) in self.planned.iter().enumerate() {
-            // Each row of a page is of a service and a class: they are not held all at once.
-            if index > 0 && self.args.output != Format::Markdown {
-                page.gap();
-                io.print(&std::mem::take(&mut page).text(style))?;
-            }
-            self.explain(index, planned, &mut page);
-        }
-        self.below(&mut page);
-        io.print(&match self.args.output {
-            Format::Markdown => page.markdown(),
-            _ => page.text(style),
-        })?;
-        Ok(())
-    }
-
-    /// One service.
-    fn explain(&self, index: usize, planned: &Planned<'_>, page: &mut Sheet) {
-        let sources = &self.session.world.sources;
-        page.append(explain::service(planned, &self.notes[index], self.detail, sources));
-        if let Some(leaves) = self.merges.get(index).filter(|leaves| !leaves.is_empty()) {
-            why::leaves(leaves, sources, page);
-        }
-        if let Some(flip) = self.flips.as_ref().and_then(|flips| flips.get(index)) {
-            page.append(explain::flip(flip, sources));
-        }
-    }
-
-    /// What stands below the services: the placement of everything, and the ModelServings.
-    fn below(&self, page: &mut Sheet) {
-        let session = self.session;
-        let is_short = is_short(&self.planned, &self.servings);
-        let below = self.placed.as_ref().map(|placed| report::together::below(placed, is_short));
-        let below = below.unwrap_or_default();
-        if !below.is_empty() {
-            page.gap();
-            page.lines(below.lines().map(ToOwned::to_owned));
-        }
-        if !self.servings.is_empty() {
-            page.gap();
-            page.lines([session.serving_header(self.planned.is_empty())]);
-        }
-        let of_servings = serving::Notes::of(&self.found);
-        for planned in &self.servings {
-            let notes = of_servings.about(planned.serving);
-            let (rules, sources) = (session.serving_rules(), &session.world.sources);
-            page.append(serving::explain(planned, rules, notes, sources));
-        }
-    }
 }
 
 /// Keeps the services of the operators that have a runtime of this name, if one has.

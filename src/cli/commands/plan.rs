@@ -14,15 +14,13 @@ use crate::pipeline::assumed_classes::notes_together;
 use crate::pipeline::refusals::knative_together;
 use crate::pipeline::serving::{PlannedServing, plan_servings};
 use crate::pipeline::{
-    Costs, Depth, Losses, Lost, PlacementOptions, Planned, Planner, ServiceNames, Together, Totals,
-    costs, counted_objects, has_current, together, totals,
+    Depth, Losses, Lost, PlacementOptions, Planned, Planner, ServiceNames, Together, Totals, costs,
+    counted_objects, has_current, together, totals,
 };
-use crate::policy::Readings;
 use crate::report::cell::Cell;
-use crate::report::totals::{Read, classes, classes_markdown, verdict};
-use crate::report::{
-    accounting, json, losses, markdown, page, plan, serving, table, together as report,
-};
+use crate::report::fleet::View;
+use crate::report::totals::{Read, verdict};
+use crate::report::{accounting, losses, plan, serving, together as report};
 use crate::workspace::World;
 use ecow::EcoString;
 use std::collections::{BTreeSet, HashSet};
@@ -87,13 +85,15 @@ enum Format {
 }
 
 impl Format {
-    /// The kind of page that it is.
-    fn page(self) -> PageFormat {
+    /// The format of the page; none of a list.
+    fn page(self) -> Option<PageFormat> {
         match self {
-            Self::Table | Self::Wide => PageFormat::Table,
-            Self::Markdown => PageFormat::Markdown,
-            Self::Html => PageFormat::Html,
-            Self::Json | Self::Yaml | Self::Name => PageFormat::Json,
+            Self::Table | Self::Wide => Some(PageFormat::Table),
+            Self::Json => Some(PageFormat::Json),
+            Self::Yaml => Some(PageFormat::Yaml),
+            Self::Markdown => Some(PageFormat::Markdown),
+            Self::Html => Some(PageFormat::Html),
+            Self::Name => None,
         }
     }
 }
@@ -163,28 +163,52 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         counted.map(|counted| format!("{counted}\n")),
     ];
     let lines: String = lines.into_iter().flatten().collect();
+    let notes = serving::Notes::of(&found);
     let answer = Answer {
         args,
         session,
+        planned: &planned,
+        servings: &servings,
+        found: &found,
+        totals: &totals,
+        together,
+        losses: losses.as_ref(),
+        stopped: &stopped,
+    };
+    let outcome = answer.outcome();
+    let has_nothing = planned.is_empty() && servings.is_empty() && !session.is_explained();
+    let instead = session.instead_of_services().filter(|_| has_nothing);
+    let has_machines = !session.world.catalog.machines().is_empty();
+    let last = answer.last(outcome);
+    let passed_over = accounting::line(&session.world.input, has_machines);
+    let view = View {
         readings,
         header: &header,
         planned: &planned,
         servings: &servings,
-        found: &found,
-        notes: &serving::Notes::of(&found),
+        serving_rules: session.serving_rules(),
+        serving_header: &session.serving_header(planned.is_empty()),
+        notes: &notes,
+        extent: match args.output {
+            Format::Wide => plan::Extent::Wide(costs.as_ref()),
+            _ if args.all => plan::Extent::All,
+            _ => plan::Extent::Short,
+        },
+        arguments: &args.input.proposals().arguments("plan"),
+        has_nothing,
+        instead_of_services: instead.as_deref(),
         totals: &totals,
         together,
-        losses: losses.as_ref(),
+        losses: answer.losses(outcome),
         costs: costs.as_ref(),
-        arguments: args.input.proposals().arguments("plan"),
-        lines: (!lines.is_empty()).then(|| format!("\n{lines}")),
-        passed_over: accounting::line(
-            &session.world.input,
-            !session.world.catalog.machines().is_empty(),
-        ),
+        lines: &lines,
+        passed_over: passed_over.as_deref(),
+        last: last.as_ref(),
+        found: &found,
+        sources: &session.world.sources,
+        input: &session.world.input,
     };
-    let outcome = answer.outcome();
-    answer.print(outcome, &stopped, io)?;
+    answer.print(&view, io)?;
     Ok(outcome)
 }
 
@@ -255,29 +279,21 @@ fn with_workloads(
     (notes_together(found), workloads.stopped)
 }
 
-/// A plan, ready to be printed.
+/// A plan, and what decides how the run ends.
 struct Answer<'a> {
     args: &'a Args,
     session: &'a Session,
-    readings: Readings,
-    header: &'a str,
     planned: &'a [Planned<'a>],
     servings: &'a [PlannedServing<'a>],
     found: &'a [Diagnostic],
-    notes: &'a serving::Notes<'a>,
     totals: &'a Totals,
     together: Option<&'a Together>,
     losses: Option<&'a Losses>,
-    costs: Option<&'a Costs>,
-    /// The arguments of the input, for proposed commands.
-    arguments: String,
-    /// The lines below the tables.
-    lines: Option<String>,
-    /// What of the input is not planned.
-    passed_over: Option<String>,
+    /// Workloads whose server does not start.
+    stopped: &'a [(EcoString, EcoString)],
 }
 
-impl Answer<'_> {
+impl<'a> Answer<'a> {
     fn outcome(&self) -> Outcome {
         let Self { args, session, planned, together, .. } = self;
         let whole = args.services.is_empty();
@@ -294,7 +310,7 @@ impl Answer<'_> {
 
     /// The last sentence. Of a path that could not be read there is no answer, and the finding names
     /// it.
-    fn last(&self, outcome: Outcome, stopped: &[(EcoString, EcoString)]) -> Option<Cell> {
+    fn last(&self, outcome: Outcome) -> Option<Cell> {
         let (session, planned, servings) = (self.session, self.planned, self.servings);
         if session.is_missing() && planned.is_empty() && servings.is_empty() {
             return None;
@@ -306,164 +322,32 @@ impl Answer<'_> {
             fails: outcome != Outcome::Done,
             warnings: self.found.iter().filter(is_warning).count(),
             without_presets: without_presets(self.found),
-            stopped,
+            stopped: self.stopped,
         };
         verdict(self.totals, planned, servings, self.together, read)
     }
 
-    fn print(
-        &self,
-        outcome: Outcome,
-        stopped: &[(EcoString, EcoString)],
-        io: &mut Io<'_>,
-    ) -> Result<(), Failure> {
-        let last = self.last(outcome, stopped);
-        let losses = self.losses.map(|losses| losses::View {
+    fn losses(&self, outcome: Outcome) -> Option<losses::View<'a>> {
+        let view = |losses| losses::View {
             losses,
             together: self.together,
             at: self.args.at.into(),
             fails: outcome != Outcome::Done,
-        });
-        let format = self.args.output;
-        self.session.begin_page(format.page(), io)?;
-        if !matches!(format, Format::Json | Format::Yaml) {
-            self.session.say(&beside_page(self.found, self.planned), io);
-        }
-        match (format, losses) {
-            (Format::Json | Format::Yaml, _) => self.print_json(io),
-            (Format::Html, losses) => self.print_html(last.as_ref(), losses, io),
-            // With `--each`, the losses are the page.
-            (Format::Name, Some(losses)) => {
-                losses::lines(losses.losses).try_for_each(|line| io.print_line(&line))?;
-                Ok(())
-            }
-            (Format::Table | Format::Wide, Some(losses)) => {
-                Ok(io.print(&losses.page().text(io.style()))?)
-            }
-            (Format::Markdown, Some(losses)) => Ok(io.print(&losses.page().markdown())?),
-            (Format::Name, None) => {
-                let mut names = plan::names(self.planned, self.servings).into_iter();
-                names.try_for_each(|name| io.print_line(&name))?;
-                Ok(())
-            }
-            (Format::Table | Format::Wide, None) => self.print_tables(last.as_ref(), io),
-            (Format::Markdown, None) => self.print_markdown(last.as_ref(), io),
-        }
-    }
-
-    fn print_json(&self, io: &mut Io<'_>) -> Result<(), Failure> {
-        let answer = json::Plan {
-            readings: self.readings,
-            depth: Depth::Plan,
-            planned: self.planned,
-            servings: self.servings,
-            flips: &[],
-            merges: &[],
-            found: self.found,
-            sources: &self.session.world.sources,
-            totals: self.totals,
-            together: self.together,
-            losses: self.losses,
-            costs: self.costs,
-            input: &self.session.world.input,
         };
-        Ok(self.session.print_json(&answer, io)?)
+        self.losses.map(view)
     }
 
-    /// The services.
-    fn plan(&self) -> plan::Plan<'_> {
-        plan::Plan {
-            readings: self.readings,
-            header: self.header,
-            planned: self.planned,
-            sources: &self.session.world.sources,
-            extent: match self.args.output {
-                Format::Wide => plan::Extent::Wide(self.costs),
-                _ if self.args.all => plan::Extent::All,
-                _ => plan::Extent::Short,
-            },
-            arguments: &self.arguments,
+    fn print(&self, view: &View<'_>, io: &mut Io<'_>) -> Result<(), Failure> {
+        let next_to_page = beside_page(self.found, self.planned);
+        if let Some(format) = self.args.output.page() {
+            return self.session.show(view, format, &next_to_page, io);
         }
-    }
-
-    fn print_tables(&self, last: Option<&Cell>, io: &mut Io<'_>) -> Result<(), Failure> {
-        let (session, planned, servings) = (self.session, self.planned, self.servings);
-        let style = io.style();
-        let is_answer = servings.is_empty() && !session.is_explained();
-        if !planned.is_empty() || is_answer {
-            self.plan().pieces(style, |piece| io.print(piece))?;
-        }
-        if let Some(kinds) = session.instead_of_services()
-            && planned.is_empty()
-            && is_answer
-        {
-            io.print_line(&kinds)?;
-        }
-        if !servings.is_empty() {
-            let gap = if planned.is_empty() { "" } else { "\n" };
-            io.print(&format!(
-                "{gap}{}\n\n{}",
-                session.serving_header(planned.is_empty()),
-                serving::text(servings, self.notes, &session.world.sources, style)
-            ))?;
-        }
-        if !self.totals.classes.is_empty() || !self.totals.resources.is_empty() {
-            io.print(&format!("\n{}", classes(self.totals, style)))?;
-        }
-        let wrapped = |line: &str| table::wrapped(line, style.width, "  ");
-        if let Some(lines) = &self.lines {
-            io.print(&lines.lines().map(wrapped).collect::<String>())?;
-        }
-        for line in self.passed_over.as_deref().into_iter().chain(last.map(AsRef::as_ref)) {
-            io.print(&format!("\n{}", wrapped(line)))?;
-        }
-        Ok(())
-    }
-
-    fn print_html(
-        &self,
-        last: Option<&Cell>,
-        losses: Option<losses::View<'_>>,
-        io: &mut Io<'_>,
-    ) -> Result<(), Failure> {
-        let lines = [&self.lines, &self.passed_over];
-        let lines = lines.map(|lines| lines.as_deref().unwrap_or_default()).join("\n");
-        let page = page::View {
-            readings: self.readings,
-            header: self.header,
-            planned: self.planned,
-            servings: self.servings,
-            serving_rules: self.session.serving_rules(),
-            totals: self.totals,
-            last,
-            lines: &lines,
-            together: self.together,
-            losses,
-            notes: self.notes,
-            sources: &self.session.world.sources,
+        self.session.say(&next_to_page, io);
+        let names: Vec<String> = match self.losses {
+            Some(losses) => losses::lines(losses).collect(),
+            None => plan::names(self.planned, self.servings),
         };
-        Ok(io.print(&page.html().map_err(Failure::Usage)?)?)
-    }
-
-    fn print_markdown(&self, last: Option<&Cell>, io: &mut Io<'_>) -> Result<(), Failure> {
-        io.print(&self.plan().markdown())?;
-        if !self.servings.is_empty() {
-            let sources = &self.session.world.sources;
-            let servings = serving::markdown(self.servings, self.notes, sources);
-            io.print(&format!("\n{servings}"))?;
-        }
-        if !self.totals.classes.is_empty() || !self.totals.resources.is_empty() {
-            io.print(&format!("\n{}", classes_markdown(self.totals)))?;
-        }
-        if let Some(lines) = &self.lines {
-            io.print(&markdown::lines(lines))?;
-        }
-        if let Some(line) = &self.passed_over {
-            io.print(&format!("\n{}", markdown::lines(line)))?;
-        }
-        if let Some(last) = last {
-            io.print(&format!("\n{}\n", last.text))?;
-        }
+        names.iter().try_for_each(|name| io.print_line(name))?;
         Ok(())
     }
 }

@@ -7,8 +7,8 @@ use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::{runtimes_for_model, users_of_model, users_of_runtime};
-use crate::report::sheet::Sheet;
-use crate::report::{judged, users};
+use crate::report::judged;
+use crate::report::users::{self, Users};
 use crate::schema::names_kind;
 
 /// The object of the catalog that is explained.
@@ -60,40 +60,27 @@ impl<'a> Subject<'a> {
         detail: judged::Detail,
         io: &mut Io<'_>,
     ) -> Result<Outcome, Failure> {
-        let (catalog, sources) = (&session.world.catalog, &session.world.sources);
-        let object = match self {
-            Self::Runtime(runtime) => &runtime.object,
-            Self::Model(model) => &model.object,
-        };
-        let found = About::these(catalog, [object]).of(session, session.settle([]));
-        let sheet = match self {
+        let catalog = &session.world.catalog;
+        let (object, of) = match *self {
             Self::Runtime(runtime) => {
                 let users = users_of_runtime(catalog, runtime);
-                if format.is_data() {
-                    session.print_json(&users::runtime_json(runtime, &users, sources), io)?;
-                    return Ok(session.outcome(&found, false));
-                }
-                users::runtime(runtime, &users, sources)
+                (&runtime.object, Users::OfRuntime(runtime, users))
             }
             Self::Model(model) => {
                 let users = users_of_model(catalog, model);
                 let runtimes = runtimes_for_model(catalog, model);
-                if format.is_data() {
-                    session.print_json(
-                        &users::model_json(model, &users, runtimes.as_ref(), sources),
-                        io,
-                    )?;
-                    return Ok(session.outcome(&found, false));
-                }
-                users::model(model, &users, runtimes.as_ref(), detail, sources)
+                (&model.object, Users::OfModel(model, users, runtimes))
             }
         };
-        session.say(&found, io);
-        let mut page = Sheet::default();
-        page.lines([format!("mode: {}{}", session.named_readings(), session.header())]);
-        page.append(sheet);
-        let style = io.style();
-        io.print(&if format == PageFormat::Markdown { page.markdown() } else { page.text(style) })?;
+        let found = About::these(catalog, [object]).of(session, session.settle([]));
+        let answer = users::View {
+            of,
+            readings: session.named_readings(),
+            header: &session.header(),
+            detail,
+            sources: &session.world.sources,
+        };
+        session.show(&answer, format, &found, io)?;
         Ok(session.outcome(&found, false))
     }
 }

@@ -7,8 +7,9 @@ mod edit;
 mod shown;
 mod text;
 
-use super::answer::{Answer, Draw};
+use super::answer::Answer;
 use super::fill::fill;
+use super::screen::Draw;
 use super::table::Style;
 use super::{SCHEMA_VERSION, findings};
 use crate::api::ObjectRef;

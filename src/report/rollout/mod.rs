@@ -2,13 +2,13 @@
 
 mod json;
 
-use super::answer::{Answer, Draw};
+use super::answer::Answer;
 use super::cell::{Cell, row, with_signs};
 use super::doubts;
 use super::fill::fill;
 use super::phrases::plural;
 use super::roll_all::{self, Displaced};
-use super::screen::{Page, line, put};
+use super::screen::{Draw, Page, line, put};
 use super::table::{Style, table};
 use super::{markdown, roll};
 use crate::api::{ModelServing, serving_names as names};

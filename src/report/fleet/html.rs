@@ -1,83 +1,48 @@
 //! `ome plan` as a self-contained page. Bars show the GPUs of each class; a row of steps shows the
-//! selection of each runtime, with the number of candidates after each step. The modules of the
-//! other commands fill in the other pages of this folder.
+//! selection of each runtime, with the number of candidates after each step.
 
-use super::accelerator;
-use super::cell::{Cell, row};
-use super::fill::fill;
-use super::phrases::plural;
-use super::{judged, losses, map, plan, serving};
+use super::View;
 use crate::decision::Step;
-use crate::operators::servings::ServingRules;
-use crate::pipeline::serving::PlannedServing;
-use crate::pipeline::{ClassTotal, Planned, PlannedComponent, Together, Totals};
-use crate::policy::Readings;
+use crate::pipeline::{ClassTotal, Planned, PlannedComponent};
+use crate::report::cell::{Cell, row};
+use crate::report::fill::fill;
+use crate::report::phrases::plural;
+use crate::report::{accelerator, judged, map, plan, serving};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// A plan with everything that is needed to show it.
-#[derive(Clone, Copy)]
-pub struct View<'a> {
-    /// The mode.
-    pub readings: Readings,
-    /// The sources of settings.
-    pub header: &'a str,
-    /// Services.
-    pub planned: &'a [Planned<'a>],
-    /// ModelServings.
-    pub servings: &'a [PlannedServing<'a>],
-    /// The policy that they are planned with.
-    pub serving_rules: &'static ServingRules,
-    /// Their total requests.
-    pub totals: &'a Totals,
-    /// The last sentence of the text.
-    pub last: Option<&'a Cell>,
-    /// The lines between the tables and the last sentence of the text.
-    pub lines: &'a str,
-    /// Notes on ModelServings.
-    pub notes: &'a serving::Notes<'a>,
-    /// The sources that findings refer to.
-    pub sources: &'a SourceMap,
-    /// The placement of the whole fleet.
-    pub together: Option<&'a Together>,
-    /// One loss after another, if that was requested.
-    pub losses: Option<losses::View<'a>>,
-}
-
-impl View<'_> {
-    /// The page.
-    ///
-    /// # Errors
-    /// The error in the template.
-    pub fn html(&self) -> Result<String, String> {
-        let classes = &self.totals.classes;
-        // All bars have one scale, so that they can be compared.
-        let most = classes
-            .iter()
-            .map(|total| total.requested.max(total.allocatable.unwrap_or(0)))
-            .max()
-            .unwrap_or(0);
-        let data = json!({
-            "summary": self.last.unwrap_or(&"no services".into()),
-            "said": self.lines.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>(),
-            "semantics": self.readings.run().as_str(),
-            "header": self.header,
-            "classes": classes.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
-            "before": self.together.and_then(map::before),
-            "map": self.together.and_then(map::data),
-            "losses": self.losses.map(|view| view.data()),
-            "planned": self.planned.len(),
-            "columns": COLUMNS,
-            "namespaces": namespaces(self.planned, self.sources),
-            "profile": self.serving_rules.name,
-            "titles": serving::TITLES,
-            "servings": self.servings.iter().map(|planned| serving::cells(planned)).collect::<Vec<_>>(),
-            "notes": serving::remarks(self.servings, self.notes, self.sources).collect::<Vec<_>>(),
-        });
-        fill("plan.html", include_str!("plan.html"), &data)
-    }
+/// A plan as a single HTML page.
+///
+/// # Errors
+/// The error in the template.
+pub(super) fn page(view: &View<'_>) -> Result<String, String> {
+    let classes = &view.totals.classes;
+    // All bars have one scale, so that they can be compared.
+    let most = classes
+        .iter()
+        .map(|total| total.requested.max(total.allocatable.unwrap_or(0)))
+        .max()
+        .unwrap_or(0);
+    let data = json!({
+        "summary": view.last.unwrap_or(&"no services".into()),
+        "said": view.lines.lines().chain(view.passed_over).filter(|line| !line.is_empty()).collect::<Vec<_>>(),
+        "semantics": view.readings.run().as_str(),
+        "header": view.header,
+        "classes": classes.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
+        "before": view.together.and_then(map::before),
+        "map": view.together.and_then(map::data),
+        "losses": view.losses.map(|view| view.data()),
+        "planned": view.planned.len(),
+        "columns": COLUMNS,
+        "namespaces": namespaces(view.planned, view.sources),
+        "profile": view.serving_rules.name,
+        "titles": serving::TITLES,
+        "servings": view.servings.iter().map(|planned| serving::cells(planned)).collect::<Vec<_>>(),
+        "notes": serving::remarks(view.servings, view.notes, view.sources).collect::<Vec<_>>(),
+    });
+    fill("plan.html", include_str!("../page/plan.html"), &data)
 }
 
 /// The bar of a class: its requested share of the allocatable devices or, if no node reports its
