@@ -332,6 +332,9 @@ const NAMED_BY: [&str; 8] = [
 const STRICT_MAPS: [&str; 7] =
     ["labels", "matchLabels", "nodeSelector", "requests", "limits", "capacity", "hard"];
 
+/// Lists whose items compare labels and taints, which no text with such signs is.
+const SELECTS: [&str; 4] = ["matchExpressions", "matchFields", "taints", "tolerations"];
+
 /// Whether Go templates of objects of a kind are filled in by its controller.
 pub(super) fn is_templated(kind: &str) -> bool {
     matches!(kind, "ServingRuntime" | "ClusterServingRuntime" | "LLMInferenceServiceConfig")
@@ -429,7 +432,9 @@ impl<'n> Walk<'_, 'n> {
             && (is_number
                 || is_base64
                 || (STRICT.contains(&last) && !is_value)
-                || STRICT_MAPS.contains(&above));
+                || STRICT_MAPS.contains(&above)
+                || SELECTS.contains(&above)
+                || last == "topologyKey");
         if text.starts_with("#@ ") {
             // As a comment it is code, and as a text of its own it is a text.
             let start = node.origin.span().map(|span| span.start as usize);
@@ -667,6 +672,14 @@ mod tests {
             (
                 "volumes: [{name: VOLUME_NAME, x: {claimName: CLAIM_NAME}}]\nenv: [{name: A_B}]",
                 &["VOLUME_NAME", "CLAIM_NAME"],
+            ),
+            (
+                "matchExpressions: [{key: a, operator: In, values: [b, \"n1.${DOMAIN}\"]}]",
+                &["${DOMAIN}"],
+            ),
+            (
+                "tolerations: [{key: a, value: \"t-${TEAM}\"}]\nenv: [{value: \"t-${B}\"}]",
+                &["${TEAM}"],
             ),
             ("metadata: {name: service_name}", &[]),
             ("patch: {operation: INSERT_BEFORE}", &[]),
