@@ -33,6 +33,8 @@ enum Scaled {
     UpTo(i64),
     /// Annotation `autoscaling.keda.sh/paused-replicas`.
     Paused(i64),
+    /// None: its server or its webhook refuses it, for this reason.
+    Refused(&'static str),
 }
 
 impl Scaled {
@@ -42,7 +44,13 @@ impl Scaled {
             Self::Between(least, most) => (least, most),
             Self::UpTo(most) => (0, most),
             Self::Paused(replicas) => (replicas, replicas),
+            Self::Refused(_) => (i64::MIN, i64::MAX),
         }
+    }
+
+    /// Between two numbers, if these are any.
+    fn between(least: i64, most: i64, refusal: &'static str) -> Self {
+        if least > most { Self::Refused(refusal) } else { Self::Between(least, most) }
     }
 }
 
@@ -57,6 +65,12 @@ impl Scaler {
     fn words(&self) -> EcoString {
         let (least, most) = self.scaled.limits();
         eco_format!("{} ({least}..{most})", self.name)
+    }
+
+    /// Why it scales nothing.
+    fn refusal(&self) -> Option<EcoString> {
+        let Scaled::Refused(why) = self.scaled else { return None };
+        Some(eco_format!("{} is refused ({why}) and scales nothing", self.name))
     }
 }
 
@@ -244,6 +258,15 @@ fn rendered_scaler(objects: &[RenderedObject], workload: &str) -> Option<Scaler>
 /// limits before it reads metrics, and two of one workload read none: `AmbiguousSelector`
 /// (pkg/controller/podautoscaler/horizontal.go, `reconcileAutoscaler`, `validateAndParseSelector`).
 fn kept(all: &[&Scaler], stated: i64) -> Kept {
+    if let Some(refusal) = all.iter().find_map(|scaler| scaler.refusal()) {
+        let others: Vec<&Scaler> =
+            all.iter().copied().filter(|scaler| scaler.refusal().is_none()).collect();
+        let rest = match others[..] {
+            [] => Kept { least: stated, most: stated, contested: None },
+            _ => kept(&others, stated),
+        };
+        return Kept { contested: Some(refusal), ..rest };
+    }
     let limits = || all.iter().map(|scaler| scaler.scaled.limits());
     let floor = limits().map(|(least, _)| least).max().unwrap_or(0);
     let most = limits().map(|(_, most)| most).min().unwrap_or(i64::MAX);
@@ -310,7 +333,8 @@ fn horizontal(object: &Node) -> Option<Scaled> {
         None => 1,
     };
     // 0 needs a feature gate that is off by default (HPAScaleToZero).
-    Some(Scaled::Between(least.max(1), number(&["spec", "maxReplicas"])?))
+    let most = number(&["spec", "maxReplicas"])?;
+    Some(Scaled::between(least.max(1), most, "its maxReplicas is less than its minReplicas"))
 }
 
 fn scaled_object(object: &Node) -> Option<Scaled> {
@@ -329,5 +353,19 @@ fn scaled_object(object: &Node) -> Option<Scaled> {
         None => Some(default),
     };
     let (least, most) = (of("minReplicaCount", 0)?, of("maxReplicaCount", 100)?);
-    Some(if least > 0 { Scaled::Between(least, most) } else { Scaled::UpTo(most) })
+    if least > 0 {
+        let refusal = "its maxReplicaCount is less than its minReplicaCount";
+        return Some(Scaled::between(least, most, refusal));
+    }
+    // Neither trigger is ever inactive, and the webhook refuses 0 with them alone
+    // (apis/keda/v1alpha1/scaledobject_webhook.go, `verifyCPUMemoryScalers`).
+    let triggers = object.at(&["spec", "triggers"]).map(Node::items).unwrap_or_default();
+    let measures_pods = |trigger: &Node| {
+        matches!(trigger.get("type").and_then(Node::as_str), Some("cpu" | "memory"))
+    };
+    Some(if !triggers.is_empty() && triggers.iter().all(measures_pods) {
+        Scaled::Refused("its triggers are cpu or memory alone, with minReplicaCount 0")
+    } else {
+        Scaled::UpTo(most)
+    })
 }

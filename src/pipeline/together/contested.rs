@@ -120,6 +120,33 @@ mod tests {
     }
 
     #[test]
+    fn an_autoscaler_that_is_refused_scales_nothing() {
+        let plain = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ml}\nspec: {replicas: 2, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: '1'}}}]}}}\n";
+        let of = |more: &str| {
+            let text = gpu_node("n1", 8, "") + plain + more;
+            let ran = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)]);
+            let wanted = ran.at("/placement/pods/wanted").as_u64();
+            (wanted, ran.at("/placement/notJudged/0/message").as_str().unwrap_or("").to_owned())
+        };
+        let keda = |spec: &str| {
+            format!(
+                "---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {{name: s, namespace: ml}}\nspec: {{scaleTargetRef: {{name: a}}, {spec}}}\n"
+            )
+        };
+        let target = "apiVersion: apps/v1, kind: Deployment, name: a";
+        for (more, why) in [
+            (hpa("h", target, 30, 10), "its maxReplicas is less"),
+            (keda("minReplicaCount: 7, maxReplicaCount: 5"), "its maxReplicaCount is less"),
+            (keda("triggers: [{type: cpu, metadata: {value: '5'}}]"), "cpu or memory alone"),
+        ] {
+            let (wanted, message) = of(&more);
+            assert_eq!(wanted, Some(2), "{more}");
+            assert!(message.contains(why), "{message}");
+        }
+        assert_eq!(of(&keda("triggers: [{type: cron}]")), (Some(0), String::new()));
+    }
+
+    #[test]
     fn an_autoscaler_of_a_model_serving_is_named() {
         let target =
             "apiVersion: workload.serving.volcano.sh/v1alpha1, kind: ModelServing, name: s";
