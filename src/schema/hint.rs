@@ -15,6 +15,11 @@ pub(super) fn unknown_field(name: &str, parent: &Node, object: &Object) -> Optio
     if let Some(hint) = overlay::hint(name) {
         return Some(hint.to_owned());
     }
+    // The very name one level lower is no guess; only a slip of the pen is nearer.
+    let place = || below(name, parent, object);
+    if let Some(place) = slip(name, parent, object).is_none().then(place).flatten() {
+        return Some(format!("`{name}` is a field of `{place}`"));
+    }
     let fields = || object.fields.iter().map(|field| field.name);
     if let Some(near) = nearest(name, fields()) {
         // A field that is there already was hardly meant; but better that than nothing. A mapping may
@@ -23,9 +28,6 @@ pub(super) fn unknown_field(name: &str, parent: &Node, object: &Object) -> Optio
         let near = if is_free(&near) { None } else { nearest(name, fields().filter(is_free)) }
             .unwrap_or(near);
         return Some(format!("did you mean `{near}`?"));
-    }
-    if let Some(place) = below(name, parent, object) {
-        return Some(format!("`{name}` is a field of `{place}`"));
     }
     let names: Vec<String> =
         object.fields.iter().map(|field| format!("`{}`", field.name)).collect();

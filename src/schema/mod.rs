@@ -13,6 +13,7 @@ pub(crate) mod cel;
 mod check;
 mod default;
 mod describe;
+mod device_claim;
 mod hint;
 mod marshal;
 mod names;
@@ -28,6 +29,7 @@ mod types;
 
 pub use check::Strictness;
 pub use default::CRD_DEFAULT;
+pub(crate) use device_claim::{Fault, faults as device_faults, is_refused as is_refused_claim};
 pub use hint::choices;
 pub use marshal::{Library, Misfit, ZERO_VALUE, marshal, prune};
 pub use names::{named, names_kind, words};
@@ -42,13 +44,22 @@ use std::sync::OnceLock;
 use table::TABLES;
 
 /// Kinds of the tables that are written by hand.
-const READ_KINDS: [&str; 6] = [
+const READ_KINDS: [&str; 15] = [
     "apps/v1 DaemonSet daemonsets Namespaced DaemonSet",
     "apps/v1 ReplicaSet replicasets Namespaced ReplicaSet",
     "batch/v1 CronJob cronjobs Namespaced CronJob",
     "networking.k8s.io/v1 NetworkPolicy networkpolicies Namespaced NetworkPolicy",
     "networking.serving.volcano.sh/v1alpha1 ModelRoute modelroutes Namespaced read/ModelRoute",
     "networking.serving.volcano.sh/v1alpha1 ModelServer modelservers Namespaced read/ModelServer",
+    "resource.k8s.io/v1 DeviceClass deviceclasses Cluster DeviceClass",
+    "resource.k8s.io/v1 ResourceClaim resourceclaims Namespaced ResourceClaim",
+    "resource.k8s.io/v1 ResourceClaimTemplate resourceclaimtemplates Namespaced ResourceClaimTemplate",
+    "resource.k8s.io/v1beta1 DeviceClass deviceclasses Cluster DeviceClass",
+    "resource.k8s.io/v1beta1 ResourceClaim resourceclaims Namespaced ResourceClaimV1beta1",
+    "resource.k8s.io/v1beta1 ResourceClaimTemplate resourceclaimtemplates Namespaced ResourceClaimTemplateV1beta1",
+    "resource.k8s.io/v1beta2 DeviceClass deviceclasses Cluster DeviceClass",
+    "resource.k8s.io/v1beta2 ResourceClaim resourceclaims Namespaced ResourceClaim",
+    "resource.k8s.io/v1beta2 ResourceClaimTemplate resourceclaimtemplates Namespaced ResourceClaimTemplate",
 ];
 
 static KINDS: OnceLock<Vec<Schema>> = OnceLock::new();

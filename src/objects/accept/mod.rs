@@ -11,6 +11,7 @@ pub(crate) mod claim;
 pub(crate) mod container;
 pub(crate) mod core;
 mod cron;
+mod devices;
 pub(crate) mod environment;
 pub(crate) mod job;
 pub(crate) mod judge;
@@ -115,6 +116,7 @@ fn by_kind(judge: &mut Judge<'_>) {
         ("networking.k8s.io/v1", "NetworkPolicy") => {
             network::policy(judge, &at, spec.unwrap_or(object));
         }
+        (_, "DeviceClass" | "ResourceClaim" | "ResourceClaimTemplate") => devices::object(judge),
         ("rbac.authorization.k8s.io/v1", "Role") => kinds::role(judge, object),
         ("rbac.authorization.k8s.io/v1", "RoleBinding") => kinds::role_binding(judge, object),
         ("v1", "ServiceAccount") => kinds::service_account(judge, object),

@@ -11,6 +11,7 @@ use k8s_openapi::api::{
     networking::v1::{Ingress, NetworkPolicy},
     policy::v1::PodDisruptionBudget,
     rbac::v1::{Role, RoleBinding},
+    resource::v1::{DeviceClass, ResourceClaim, ResourceClaimTemplate},
 };
 use serde::de::value::Error;
 use serde::de::{
@@ -36,6 +37,9 @@ fn fits(object: &Json) -> Option<bool> {
         ("policy/v1", "PodDisruptionBudget") => decodes::<PodDisruptionBudget>(object),
         ("rbac.authorization.k8s.io/v1", "Role") => decodes::<Role>(object),
         ("rbac.authorization.k8s.io/v1", "RoleBinding") => decodes::<RoleBinding>(object),
+        ("resource.k8s.io/v1", "DeviceClass") => decodes::<DeviceClass>(object),
+        ("resource.k8s.io/v1", "ResourceClaim") => decodes::<ResourceClaim>(object),
+        ("resource.k8s.io/v1", "ResourceClaimTemplate") => decodes::<ResourceClaimTemplate>(object),
         ("v1", "ConfigMap") => decodes::<ConfigMap>(object),
         ("v1", "Pod") => decodes::<Pod>(object),
         ("v1", "Secret") => decodes::<Secret>(object),

@@ -10,6 +10,7 @@ use crate::cluster::schedule::fields::{items, text};
 use crate::cluster::schedule::ids::PodId;
 use crate::cluster::schedule::pod::{ClaimSource, PodClaim, PodTemplate};
 use crate::cluster::schedule::selectors::node_terms;
+use crate::schema::is_refused_claim;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::cell::RefCell;
@@ -130,7 +131,7 @@ impl Devices {
             },
             "ResourceClaimTemplate" => {
                 let spec = object.at(&["spec", "spec"]).map(DeviceSpec::read).unwrap_or_default();
-                if self.refuses(&namespace, &spec) {
+                if is_refused_claim(object) || self.refuses(&namespace, &spec) {
                     self.refused.insert((namespace, name));
                     return false;
                 }
@@ -138,7 +139,7 @@ impl Devices {
             }
             "ResourceClaim" => {
                 let spec = object.get("spec").map(DeviceSpec::read).unwrap_or_default();
-                if self.refuses(&namespace, &spec) {
+                if is_refused_claim(object) || self.refuses(&namespace, &spec) {
                     self.refused.insert((namespace, name));
                     return false;
                 }
@@ -162,7 +163,7 @@ impl Devices {
     }
 
     fn refuses(&self, namespace: &EcoString, spec: &DeviceSpec) -> bool {
-        spec.is_invalid() || (spec.is_admin() && self.admin.get(namespace) == Some(&false))
+        spec.is_admin() && self.admin.get(namespace) == Some(&false)
     }
 
     /// Whether a claim or a template that was not read does not exist.
@@ -363,9 +364,15 @@ impl Devices {
         let key = (namespace.clone(), template.clone());
         let Some(spec) = self.templates.get(&key).cloned() else {
             return if self.lacks(namespace, template) {
+                // Of manifests: the reader sees a template that the cluster would not have.
+                let refused = if self.refused.contains(&key) && !self.complete {
+                    ": the API server refuses the one of the input"
+                } else {
+                    ""
+                };
                 Err(eco_format!(
                     "resource claim template \"{template}\": \
-                     resourceclaimtemplate.resource.k8s.io \"{template}\" not found"
+                     resourceclaimtemplate.resource.k8s.io \"{template}\" not found{refused}"
                 ))
             } else {
                 Ok(None)

@@ -5,6 +5,7 @@ use crate::cluster::schedule::fields::{items, text};
 use crate::cluster::schedule::pod::{ClaimSource, NodeTerm, PodClaim};
 use crate::cluster::schedule::selectors::node_terms;
 use crate::schema::cel::device::{DeviceSelector, SelectorProblem};
+use crate::schema::is_refused_claim;
 use crate::yaml::{Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
@@ -177,15 +178,10 @@ fn selectors(node: &Node) -> Selectors {
         .collect()
 }
 
-/// Whether the server refuses an object for one of its selectors.
-fn is_invalid(selectors: &Selectors) -> bool {
-    selectors.iter().any(|one| matches!(one, Err(SelectorProblem::Invalid(_))))
-}
-
 /// A DeviceClass; none when the server refuses it.
 pub(super) fn class(object: &Node) -> Option<Selectors> {
     let class_selectors = object.get("spec").map(selectors).unwrap_or_default();
-    (!is_invalid(&class_selectors)).then_some(class_selectors)
+    (!is_refused_claim(object)).then_some(class_selectors)
 }
 
 /// A number of devices of a class, one of the alternatives of a request.
@@ -300,11 +296,6 @@ impl DeviceSpec {
 
     fn alternatives(&self) -> impl Iterator<Item = &Alternative> {
         self.requests.iter().flat_map(|request| &request.alternatives)
-    }
-
-    /// Whether the server refuses a claim with it.
-    pub(super) fn is_invalid(&self) -> bool {
-        self.alternatives().any(|alternative| is_invalid(&alternative.selectors))
     }
 
     /// Whether it needs `resource.kubernetes.io/admin-access` of its namespace.

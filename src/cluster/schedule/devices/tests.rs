@@ -39,6 +39,15 @@ fn devices_that_were_not_read_are_not_judged() {
         (format!("{both}{admin}"), "unknown", "Namespace `ml`"),
         (format!("{both}{admin}{}", namespace("other")), "unknown", "Namespace `ml`"),
         (format!("{both}{admin}{}", namespace("ml")), "does-not-fit", "not found"),
+        // The fields of a request of v1beta1 in v1.
+        (
+            format!(
+                "{both}{}",
+                wanted.replace("exactly: {deviceClassName: gpu}", "deviceClassName: gpu")
+            ),
+            "does-not-fit",
+            "refuses the one of the input",
+        ),
     ] {
         let pods = deployment(
             "resourceClaims: [{name: d, resourceClaimTemplateName: t}], containers: [{name: c, image: x}]",
