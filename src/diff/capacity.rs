@@ -316,7 +316,8 @@ impl ChangedWorkload {
     fn not_judged(&self) -> Option<NotJudged> {
         let is_judged = self.rollout.end != RollEnd::NotJudged;
         let stuck = self.rollout.stuck.as_ref().filter(|_| !is_judged)?;
-        Some(NotJudged { what: self.workload.clone(), pods: None, message: stuck.message.clone() })
+        let what = self.workload.clone();
+        Some(NotJudged { what, message: stuck.message.clone(), ..NotJudged::default() })
     }
 }
 
@@ -383,9 +384,9 @@ fn restarted(before: &State<'_>, after: &State<'_>) -> Restarted {
         });
         unjudged.extend(open.map(|component| NotJudged {
             what: eco_format!("{} {}", service.full_name(), component.component),
-            pods: None,
             message:
                 component.stuck.as_ref().map(|stuck| stuck.message.clone()).unwrap_or_default(),
+            ..NotJudged::default()
         }));
         let changed = service.components.iter().filter(|component| component.end.is_change());
         workloads.extend(changed.filter(|_| at >= first_plain).map(|component| ChangedWorkload {

@@ -2,7 +2,7 @@
 
 use super::cell::Cell;
 use super::phrases::plural;
-use crate::pipeline::{AssumedToleration, Doubts, NotJudged};
+use crate::pipeline::{AssumedToleration, ComponentRollout, Doubts, NotJudged, RollEnd, Stuck};
 use ecow::EcoString;
 use serde_json::{Value, json};
 
@@ -32,8 +32,17 @@ pub(super) fn assumed(all: &[AssumedToleration]) -> impl Iterator<Item = String>
     })
 }
 
-/// Everything that is open, one sentence each.
-pub(super) fn sentences(doubts: &Doubts, most: usize) -> Vec<Cell> {
+/// Everything that is open and that the ends of these components do not say, one sentence each.
+pub(super) fn sentences<'c>(
+    doubts: &Doubts,
+    components: impl IntoIterator<Item = &'c ComponentRollout>,
+    most: usize,
+) -> Vec<Cell> {
+    let open = components.into_iter().filter(|one| one.end == RollEnd::NotJudged);
+    let open: Vec<&Stuck> = open.filter_map(|one| one.stuck.as_ref()).collect();
+    let is_told = |line: &NotJudged| open.iter().any(|end| line.is_told_by(&end.message));
+    let not_judged = doubts.not_judged.iter().filter(|line| !is_told(line));
+    let not_judged: Vec<NotJudged> = not_judged.cloned().collect();
     let stopped = doubts.stopped.iter().take(most);
     let stopped = stopped.map(|(name, why)| format!("the server of {name} will not start: {why}"));
     let more = doubts
@@ -41,7 +50,7 @@ pub(super) fn sentences(doubts: &Doubts, most: usize) -> Vec<Cell> {
         .len()
         .checked_sub(most + 1)
         .map(|more| format!("{} will not start either", plural(more + 1, "server")));
-    let all = assumed(&doubts.assumed).chain(lines(&doubts.not_judged, most));
+    let all = assumed(&doubts.assumed).chain(lines(&not_judged, most));
     all.chain(stopped).chain(more).map(Cell::warn).collect()
 }
 

@@ -126,14 +126,24 @@ impl Displaced {
 }
 
 /// What else loses its nodes, and what is open, one sentence each.
-pub(super) fn others(displaced: &[Displaced], doubts: &Doubts) -> Vec<Cell> {
+pub(super) fn others(
+    components: &[ComponentRollout],
+    displaced: &[Displaced],
+    doubts: &Doubts,
+) -> Vec<Cell> {
     let lost = displaced.iter().map(Displaced::sentence);
-    lost.chain(doubts::sentences(doubts, NAMED)).collect()
+    lost.chain(doubts::sentences(doubts, components, NAMED)).collect()
 }
 
 /// The same as text below the components.
-pub(super) fn others_into(out: &mut Page, displaced: &[Displaced], doubts: &Doubts, style: Style) {
-    let others = others(displaced, doubts);
+pub(super) fn others_into(
+    out: &mut Page,
+    components: &[ComponentRollout],
+    displaced: &[Displaced],
+    doubts: &Doubts,
+    style: Style,
+) {
+    let others = others(components, displaced, doubts);
     for sentence in &others {
         out.end_line();
         out.draw(&sentence.shown(style.color));
@@ -144,8 +154,13 @@ pub(super) fn others_into(out: &mut Page, displaced: &[Displaced], doubts: &Doub
 }
 
 /// The same as Markdown.
-pub(super) fn others_into_markdown(out: &mut Page, displaced: &[Displaced], doubts: &Doubts) {
-    let others = others(displaced, doubts);
+pub(super) fn others_into_markdown(
+    out: &mut Page,
+    components: &[ComponentRollout],
+    displaced: &[Displaced],
+    doubts: &Doubts,
+) {
+    let others = others(components, displaced, doubts);
     if !others.is_empty() {
         out.end_line();
         markdown::list(out, others);
@@ -159,7 +174,7 @@ impl All<'_> {
 
     /// What is open, one sentence each.
     fn open(&self) -> Vec<Cell> {
-        doubts::sentences(self.doubts, NAMED)
+        doubts::sentences(self.doubts, self.changed().map(|(_, component)| component), NAMED)
     }
 
     /// Changed components, with their services.

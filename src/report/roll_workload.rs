@@ -92,7 +92,13 @@ impl Answer for Workload<'_> {
             put!(out, "\n{NOTHING}\n");
         }
         out.draw(&roll::text(&self.rollout.components, self.sources, self.doubts, style));
-        roll_all::others_into(&mut out, self.displaced, self.doubts, style);
+        roll_all::others_into(
+            &mut out,
+            &self.rollout.components,
+            self.displaced,
+            self.doubts,
+            style,
+        );
         draw(&out.finish())
     }
 
@@ -103,7 +109,12 @@ impl Answer for Workload<'_> {
             put!(out, "\n{NOTHING}\n");
         }
         out.draw(&roll::markdown(&self.rollout.components, self.sources, self.doubts));
-        roll_all::others_into_markdown(&mut out, self.displaced, self.doubts);
+        roll_all::others_into_markdown(
+            &mut out,
+            &self.rollout.components,
+            self.displaced,
+            self.doubts,
+        );
         Ok(out.finish())
     }
 
@@ -115,7 +126,7 @@ impl Answer for Workload<'_> {
         fill(
             "roll_all.html",
             include_str!("page/roll_all.html"),
-            &json!({ "summary": self.summary(), "lost": lost, "open": doubts::sentences(self.doubts, roll_all::NAMED), "components": self.rollout.components.iter().map(component).collect::<Vec<_>>() }),
+            &json!({ "summary": self.summary(), "lost": lost, "open": doubts::sentences(self.doubts, &self.rollout.components, roll_all::NAMED), "components": self.rollout.components.iter().map(component).collect::<Vec<_>>() }),
         )
     }
 }

@@ -68,6 +68,7 @@ fn in_error(services: usize) -> Option<NotJudged> {
         what: "services in error".into(),
         pods: None,
         message: eco_format!("{} in error: no pods of them are placed", are(services)),
+        ..NotJudged::default()
     })
 }
 

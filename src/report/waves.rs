@@ -93,7 +93,7 @@ impl Answer for Waves<'_> {
         out.end_line();
         out.draw(&table::table(&TITLES, self.workloads.iter().map(row), style));
         out.draw(&roll::text(self.components, self.sources, self.doubts, style));
-        roll_all::others_into(&mut out, self.displaced, self.doubts, style);
+        roll_all::others_into(&mut out, self.components, self.displaced, self.doubts, style);
         draw(&out.finish())
     }
 
@@ -108,7 +108,7 @@ impl Answer for Waves<'_> {
         let titles = ["kind", "name", "maxUnavailable", "maxSurge", "pods restarted"];
         markdown::table(&mut out, &titles, self.workloads.iter().map(row));
         out.draw(&roll::markdown(self.components, self.sources, self.doubts));
-        roll_all::others_into_markdown(&mut out, self.displaced, self.doubts);
+        roll_all::others_into_markdown(&mut out, self.components, self.displaced, self.doubts);
         Ok(out.finish())
     }
 
@@ -118,7 +118,7 @@ impl Answer for Waves<'_> {
         fill(
             "waves.html",
             include_str!("page/waves.html"),
-            &json!({ "summary": self.summary(), "name": self.service.name().as_str(), "waves": self.named("name"), "titles": TITLES, "rows": rows, "components": self.components.iter().map(component).collect::<Vec<_>>(), "displaced": roll_all::others(self.displaced, self.doubts) }),
+            &json!({ "summary": self.summary(), "name": self.service.name().as_str(), "waves": self.named("name"), "titles": TITLES, "rows": rows, "components": self.components.iter().map(component).collect::<Vec<_>>(), "displaced": roll_all::others(self.components, self.displaced, self.doubts) }),
         )
     }
 }

@@ -169,6 +169,7 @@ pub(super) fn found(catalog: &Catalog, placed: &Placed) -> Vec<NotJudged> {
         what: eco_format!("PersistentVolumeClaim `{}/{}`", claim.0, claim.1),
         pods: Some(uses(&claim)),
         message: one_node.message(&claim),
+        ..NotJudged::default()
     };
     contested.filter(|claim| !shared.contains(claim)).map(line).collect()
 }

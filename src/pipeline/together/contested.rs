@@ -1,12 +1,13 @@
 //! Workloads that autoscalers of the input scale in contradiction to each other, or beyond what is
 //! placed. In: planned services, ModelServings and the workloads of the input. Out: a line for each.
 
-use super::workloads::{ServiceNames, counted_objects, shown};
+use super::workloads::{ServiceNames, counted_objects, id_of, shown};
 use super::{At, NotJudged};
 use crate::pipeline::plan::Planner;
 use crate::pipeline::planned::Planned;
 use crate::pipeline::serving::PlannedServing;
 use ecow::{EcoString, eco_format};
+use std::collections::BTreeSet;
 
 /// All of them.
 pub(super) fn found(
@@ -20,14 +21,20 @@ pub(super) fn found(
     if autoscalers.is_empty() {
         return Vec::new();
     }
-    let line = |what: EcoString, message: EcoString| NotJudged { what, pods: None, message };
+    let line = |what: EcoString, message: EcoString, of: EcoString| NotJudged {
+        what,
+        message,
+        of: BTreeSet::from([of]),
+        ..NotJudged::default()
+    };
     let mut found = Vec::new();
     for planned_service in planned.iter().filter(|planned_service| planned_service.error.is_none())
     {
         for component in &planned_service.components {
             let why = component.kept.as_ref().and_then(|kept| kept.contested.clone());
             found.extend(why.map(|why| {
-                line(eco_format!("{} of {}", component.kind.as_str(), planned_service.service), why)
+                let service = eco_format!("{}", planned_service.service);
+                line(eco_format!("{} of {service}", component.kind.as_str()), why, service)
             }));
         }
     }
@@ -45,11 +52,13 @@ pub(super) fn found(
             )
         };
         let why = kept.contested.clone().or_else(|| other.then(scaled));
-        found.extend(why.map(|why| line(eco_format!("ModelServing {namespace}/{name}"), why)));
+        let serving = || eco_format!("{namespace}/{name}");
+        found
+            .extend(why.map(|why| line(eco_format!("ModelServing {}", serving()), why, serving())));
     }
     for object in counted_objects(planner.catalog(), services) {
         let why = autoscalers.kept(object).and_then(|kept| kept.contested);
-        found.extend(why.map(|why| line(shown(object), why)));
+        found.extend(why.map(|why| line(shown(object), why, id_of(object))));
     }
     found
 }

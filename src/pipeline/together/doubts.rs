@@ -60,8 +60,14 @@ impl Doubts {
         }
     }
 
-    /// Those of a change of which the rollouts are known; none if no node reports its resources.
-    pub fn of_rollout(before: Option<&World>, now: &World, rolled: &[ServiceRollout]) -> Self {
+    /// Those of a change of which the rollouts are known, of `only` this one where one changes; none if
+    /// no node reports its resources.
+    pub fn of_rollout(
+        before: Option<&World>,
+        now: &World,
+        rolled: &[ServiceRollout],
+        only: Option<&ServiceRollout>,
+    ) -> Self {
         let earlier =
             before.and_then(|before| Some((before, settle(before, At::Min, None, None)?)));
         let earlier = earlier.as_ref().map(|(world, placed)| (*world, placed));
@@ -70,6 +76,11 @@ impl Doubts {
         let Some(placed) = placed else { return Self::default() };
         let mut doubts = Self::new(&placed, earlier, At::Min);
         doubts.stopped = stopped(now, &changed(rolled));
+        if let Some(only) = only {
+            // Everything else is as it was before this change: what is open of it is no news.
+            let name = EcoString::from(only.full_name());
+            doubts.not_judged.retain(|line| !line.is_of_others(&name));
+        }
         if !doubts.not_judged.is_empty() {
             doubts.open = placed.open;
         }
@@ -210,5 +221,30 @@ mod tests {
             assert_eq!(found, vec![Value::from(pods); 3], "{before} {after}");
             assert_eq!(confirms, pods.is_none(), "{before} {after}");
         }
+    }
+
+    #[test]
+    fn the_rollout_of_one_says_its_doubts_once_and_none_of_others() {
+        let of = |name: &str, scheduler: &str| {
+            deployment(name, "").replacen(
+                "{containers",
+                &format!("{{schedulerName: {scheduler}, containers"),
+                1,
+            )
+        };
+        let text = gpu_node("n", 8, "")
+            + &of("a", "hami-scheduler")
+            + &of("b", "default-scheduler")
+            + &of("c", "other");
+        let run = |command: &str| {
+            let ran =
+                ome_on(&format!("{command} --no-builtin -f {{in.yaml}}"), &[("in.yaml", &text)]);
+            ["schedules these pods", "hami-scheduler`", "✓"]
+                .map(|word| ran.out.matches(word).count())
+        };
+        assert_eq!(run("rollout deploy/a"), [1, 1, 0]);
+        assert_eq!(run("rollout deploy/b"), [0, 0, 1]);
+        assert_eq!(run("rollout deploy/c"), [1, 0, 0]);
+        assert_eq!(run("rollout --all"), [2, 1, 0]);
     }
 }

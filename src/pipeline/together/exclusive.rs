@@ -8,7 +8,7 @@ use crate::cluster::fleet::{Fleet, Placed};
 use crate::cluster::schedule::{PodId, PodTemplate, Scheduler};
 use crate::quantity::Selector;
 use ecow::{EcoString, eco_format};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The label by which the leader of an exclusive group keeps others out of its domain.
 const GROUP_KEY: &str = "leaderworkerset.sigs.k8s.io/group-key";
@@ -65,6 +65,7 @@ pub(super) fn found(placed: &Placed, claims: &[Claim], fleet: &Fleet) -> Vec<Not
         }
     }
     let line = |((what, key), pods): ((EcoString, &EcoString), usize)| NotJudged {
+        of: BTreeSet::from([what.clone()]),
         what,
         pods: Some(pods),
         message: why(key),

@@ -71,10 +71,11 @@ pub(super) fn found(
     retain_missing(catalog, &mut missing);
     let mut workloads = BTreeMap::new();
     let lines = missing.iter().map(|one| {
-        let line = line(one);
+        let mut line = line(one);
         let names_it = |claim: &Claim| one.1.iter().any(|by| is_of(claim, by));
         let of_line = claims.iter().enumerate().filter(|(_, claim)| names_it(claim));
-        for (at, _) in of_line {
+        for (at, claim) in of_line {
+            line.of.insert(claim.service.clone());
             workloads.entry(at).or_insert_with(|| line.sentence());
         }
         line
@@ -109,6 +110,7 @@ fn line(((namespace, (kind, name)), by): (&(EcoString, Named), &BTreeSet<EcoStri
         message: eco_format!(
             "{names_it}, it is not among the {kind}s of the input, and {whose} pods {end} without it"
         ),
+        ..NotJudged::default()
     }
 }
 

@@ -22,7 +22,12 @@ pub(super) fn refused(placed: &Placed, running: &RunningPods<'_>, fleet: &Fleet)
             *found.entry(why).or_default() += 1;
         }
     }
-    let one = |(message, pods)| NotJudged { what: "nodeName".into(), pods: Some(pods), message };
+    let one = |(message, pods)| NotJudged {
+        what: "nodeName".into(),
+        pods: Some(pods),
+        message,
+        ..NotJudged::default()
+    };
     found.into_iter().map(one).collect()
 }
 

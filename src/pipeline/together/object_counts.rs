@@ -79,6 +79,7 @@ impl ObjectCounts {
                 what: eco_format!("{} `{namespace}/{}`", object.id.kind, object.id.name),
                 pods: None,
                 message: eco_format!("{}: what needs it does not start", self.refused(object)?),
+                ..NotJudged::default()
             })
         });
         found.collect()
@@ -200,6 +201,7 @@ pub(super) fn of_services(
                     what: eco_format!("{}", item.service),
                     pods: None,
                     message: eco_format!("{message}: the service does not get ready without it"),
+                    of: BTreeSet::from([eco_format!("{}", item.service)]),
                 });
             }
         }

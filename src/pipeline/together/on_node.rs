@@ -7,6 +7,7 @@
 //! pods are not judged.
 
 use super::NotJudged;
+use super::claims::Claim;
 use super::not_judged::Open;
 use crate::cluster::fleet::Placed;
 use crate::cluster::schedule::{PodId, PodState, Scheduler};
@@ -85,9 +86,9 @@ pub(in crate::pipeline) fn of_pods(
 
 /// What keeps placed pods from running on their nodes, with the workloads of the pods that do not stay;
 /// and those whose pods keep their nodes and do not start, each with the reason.
-pub(super) fn found(placed: &Placed) -> (Open, BTreeMap<usize, EcoString>) {
+pub(super) fn found(placed: &Placed, claims: &[Claim]) -> (Open, BTreeMap<usize, EcoString>) {
     let (mut ends, mut waits) = (BTreeMap::new(), BTreeMap::new());
-    let mut by_cause: BTreeMap<Cause, (BTreeSet<EcoString>, usize)> = BTreeMap::new();
+    let mut by_cause: BTreeMap<Cause, (BTreeSet<EcoString>, NotJudged)> = BTreeMap::new();
     for ([workload, ..], slot) in placed.all() {
         let found = slot.pod.and_then(|pod| cause(&placed.scheduler, pod, slot.kept));
         let Some((cause, node)) = found else { continue };
@@ -96,14 +97,15 @@ pub(super) fn found(placed: &Placed) -> (Open, BTreeMap<usize, EcoString>) {
             Cause::Driver(_) => &mut waits,
         };
         workloads.entry(workload).or_insert_with(|| cause.sentence(node.clone()));
-        let (nodes, pods) = by_cause.entry(cause).or_default();
+        let (nodes, line) = by_cause.entry(cause).or_default();
         nodes.insert(node);
-        *pods += 1;
+        line.pods = Some(line.pods.unwrap_or_default() + 1);
+        line.of.insert(claims[workload].service.clone());
     }
-    let line = |(cause, (nodes, pods)): (Cause, (BTreeSet<EcoString>, usize))| NotJudged {
+    let line = |(cause, (nodes, line)): (Cause, (BTreeSet<EcoString>, NotJudged))| NotJudged {
         what: cause.what(),
-        pods: Some(pods),
         message: cause.why(&nodes),
+        ..line
     };
     ((by_cause.into_iter().map(line).collect(), ends), waits)
 }

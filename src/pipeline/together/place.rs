@@ -105,10 +105,10 @@ pub(super) fn place<'a>(
     not_judged.extend(attached::found(catalog, &placed));
     not_judged.extend(exclusive::found(&placed, &claims, &fleet));
     let not_admitted = not_admitted(&scene, planned);
-    let (lines, mut unjudged) = unjudged(&placed, &renewed, &fleet);
+    let (lines, mut unjudged) = unjudged(&placed, &renewed, &fleet, &claims);
     not_judged.extend(lines);
     let of_queues = volcano_queue::found(catalog, servings, &claims, &fleet);
-    let (on_nodes, without_driver) = on_node::found(&placed);
+    let (on_nodes, without_driver) = on_node::found(&placed, &claims);
     open.extend(without_driver);
     for (lines, workloads) in not_admitted.into_iter().chain([of_queues, on_nodes]) {
         not_judged.extend(lines);
@@ -461,15 +461,15 @@ impl<'a> Owners<'_, 'a> {
 
 /// The workloads of which it is not judged where their pods go, such as those of another scheduler, and
 /// why.
-fn unjudged(placed: &Placed, renewed: &[bool], fleet: &Fleet) -> Open {
+fn unjudged(placed: &Placed, renewed: &[bool], fleet: &Fleet, claims: &[Claim]) -> Open {
     let mut counted = Counted::default();
-    for (at, workload) in fleet.workloads.iter().enumerate() {
+    for (at, (workload, claim)) in fleet.workloads.iter().zip(claims).enumerate() {
         let pods: usize = workload.replicas.iter().map(|replica| replica.pods.len()).sum();
         let new = workload.created(pods) > 0 || renewed[at];
         let mut reasons = (0..workload.templates.len())
             .filter_map(|one| placed.scheduler.unjudged(placed.template(at, one), new));
         if let Some(why) = reasons.next() {
-            counted.add_of(at, why, pods);
+            counted.add_of((at, claim), why, pods);
         }
     }
     counted.done()

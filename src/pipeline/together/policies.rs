@@ -110,6 +110,7 @@ pub(super) fn found(
             what: eco_format!("{kind} {}", line.named()),
             pods: Some(line.namespaces.iter().filter_map(|item| pods.get(*item)).sum()),
             message: eco_format!("{} not evaluated", line.sentence(verb)),
+            ..NotJudged::default()
         };
         (found, line.namespaces.into_iter().cloned().collect())
     };

@@ -46,7 +46,7 @@ pub(super) fn found(
         let alone = is_group && is_named_by_pods(planned, claim);
         for rule in of_queue.iter().cloned().chain(alone.then(|| NAMED_BY_PODS.into())) {
             let what = eco_format!("ClusterQueue `{}`", queue.name());
-            counted.add_of(at, (what, rule), new);
+            counted.add_of((at, claim), (what, rule), new);
         }
     }
     counted.done()

@@ -192,9 +192,9 @@ pub(super) fn checked(
         let what = eco_format!("ClusterQueue `{queue}`");
         let why = eco_format!("they start when its AdmissionChecks agree: {checks}");
         if workload.created(pods) > 0 {
-            counted.add_of(at, (what, why), pods);
+            counted.add_of((at, claim), (what, why), pods);
         } else {
-            counted.add((what, why), pods);
+            counted.add(claim, (what, why), pods);
         }
     }
     counted.done()
@@ -225,7 +225,7 @@ pub(super) fn unread(
                 "they start when its ClusterQueue is active, and its {object} was not read"
             ),
         };
-        counted.add_of(at, (what, why), new);
+        counted.add_of((at, claim), (what, why), new);
     }
     counted.done()
 }

@@ -113,6 +113,7 @@ pub(super) fn beyond(
                     "it refuses some of the new objects if the rest of what it reports is of others ({})",
                     over.join("; ")
                 ),
+                ..NotJudged::default()
             });
         }
     }

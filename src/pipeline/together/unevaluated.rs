@@ -21,21 +21,22 @@ const OF_EVERY_CLUSTER: &str = "kube-system";
 /// Everything that may refuse some of the pods, by kind and name.
 pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Open {
     let mut pods: BTreeMap<EcoString, usize> = BTreeMap::new();
-    let mut created: Vec<(usize, EcoString)> = Vec::new();
+    let mut created: Vec<(usize, &Claim)> = Vec::new();
     for (at, (claim, workload)) in claims.iter().zip(&fleet.workloads).enumerate() {
         // Only new pods meet a policy.
         let new = workload.new_pods();
         if new > 0 {
             *pods.entry(claim.namespace().into()).or_default() += new;
-            created.push((at, claim.namespace().into()));
+            created.push((at, claim));
         }
     }
     let (mut lines, mut workloads) = resized(catalog, claims, fleet);
     let by_namespace = unread_namespaces(catalog, &pods).into_iter();
     let by_namespace = by_namespace.chain(policies::found(catalog, claims, fleet, &pods));
-    for (line, namespaces) in by_namespace {
-        let of_line = created.iter().filter(|(_, namespace)| namespaces.contains(namespace));
-        for (at, _) in of_line {
+    for (mut line, namespaces) in by_namespace {
+        let of_line = created.iter().filter(|(_, claim)| namespaces.contains(claim.namespace()));
+        for (at, claim) in of_line {
+            line.of.insert(claim.service.clone());
             workloads.entry(*at).or_insert_with(|| line.sentence());
         }
         lines.push(line);
@@ -75,6 +76,7 @@ fn resized(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Open {
                 what: eco_format!("VerticalPodAutoscaler `{namespace}/{}`", object.id.name),
                 pods: Some(pods),
                 message: "it replaces the requests of these pods when they are created".into(),
+                of: targets().map(|(_, (claim, _))| claim.service.clone()).collect(),
             };
             workloads.extend(targets().map(|(at, _)| (at, line.sentence())));
             found.push(line);
@@ -100,6 +102,7 @@ fn unread_namespaces(catalog: &Catalog, pods: &BTreeMap<EcoString, usize>) -> Ve
                 "it is not among the Namespaces of the input, and a server creates nothing in it before \
                  `kubectl create namespace {name}`"
             ),
+            ..NotJudged::default()
         };
         (line, BTreeSet::from([name.clone()]))
     };

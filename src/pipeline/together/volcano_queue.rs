@@ -145,7 +145,7 @@ pub(super) fn found(
         let Some(queue) = queue.filter(|_| new > 0) else { continue };
         let Some(why) = queues.open(&queue) else { continue };
         let what = eco_format!("Queue `{queue}`");
-        counted.add_of(at, (what, why), new);
+        counted.add_of((at, claim), (what, why), new);
     }
     counted.done()
 }

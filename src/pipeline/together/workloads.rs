@@ -722,6 +722,7 @@ pub(super) fn not_judged(not_counted: &[NotCounted]) -> Vec<NotJudged> {
                     devices.join(", ")
                 )
             },
+            ..NotJudged::default()
         }
     };
     not_counted.iter().map(one).collect()

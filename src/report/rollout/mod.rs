@@ -373,7 +373,11 @@ impl Rollout<'_> {
     fn end(&self) -> impl Iterator<Item = Cell> {
         roll::unfinished(self.components.unwrap_or_default())
             .flat_map(|component| roll::sentences(component, self.sources, self.doubts))
-            .chain(roll_all::others(self.displaced, self.doubts))
+            .chain(roll_all::others(
+                self.components.unwrap_or_default(),
+                self.displaced,
+                self.doubts,
+            ))
     }
 
     /// The requests of the controller in order, one per line.

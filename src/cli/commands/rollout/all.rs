@@ -78,7 +78,7 @@ fn simulate(
     let Some(mut rolled) = roll(&session.world, changes, &troubles) else {
         return Err(super::no_nodes(session));
     };
-    let doubts = super::doubts(session, earlier, &mut rolled, changes.may_create());
+    let doubts = super::doubts(session, earlier, &mut rolled, None, changes.may_create());
     let deployment_under_test =
         rolled.iter_mut().flat_map(|service| std::mem::take(&mut service.diagnostics));
     let mut found = session.settle(deployment_under_test.collect::<Vec<_>>());

@@ -184,17 +184,18 @@ fn one_of_all(
     let Some(mut rolled) = roll(&session.world, &changes, &options) else {
         return Ok(None);
     };
-    let doubts = doubts(session, earlier, &mut rolled, changes.may_create());
+    let doubts = doubts(session, earlier, &mut rolled, Some(only), changes.may_create());
     let rollout = rolled.remove(only);
     Ok(Some(One { rollout, displaced: roll_all::displaced(&rolled), doubts }))
 }
 
-/// What the end of a change leaves open, by the placement that `plan` shows; where nothing changes,
-/// only whether a part of the input was not read. Ends that hang on it are taken back.
+/// What the end of a change leaves open, of one or of all, by the placement that `plan` shows; where nothing
+/// changes, only whether a part of the input was not read. Ends that hang on it are taken back.
 fn doubts(
     session: &Session,
     earlier: &[Session],
     rolled: &mut [ServiceRollout],
+    only: Option<usize>,
     may_create: bool,
 ) -> Doubts {
     // A placement costs as much as a plan. What is not simulated may be created all the same.
@@ -202,7 +203,7 @@ fn doubts(
         Doubts::default()
     } else {
         let before = earlier.last().map(|before| &before.world);
-        Doubts::of_rollout(before, &session.world, rolled)
+        Doubts::of_rollout(before, &session.world, rolled, only.and_then(|at| rolled.get(at)))
     };
     leave_open(rolled, &doubts.open);
     doubts.incomplete = session.is_incomplete() || earlier.iter().any(Session::is_incomplete);

@@ -44,7 +44,7 @@ pub(super) fn run(
     let one = if refused { None } else { simulated(args, session, earlier, service)? };
     let (components, displaced, doubts) = match one {
         Some(One { rollout, displaced, doubts }) => (rollout.components, displaced, doubts),
-        None => (Vec::new(), Vec::new(), super::doubts(session, earlier, &mut [], false)),
+        None => (Vec::new(), Vec::new(), super::doubts(session, earlier, &mut [], None, false)),
     };
     if earlier.is_empty() {
         // Running pods are the start, and the simulation decides which ones are replaced.

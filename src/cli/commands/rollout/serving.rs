@@ -84,7 +84,7 @@ pub(super) fn run(
     let one = if args.has_troubles() { None } else { rolled(session, earlier, to)? };
     let (rolled, displaced, doubts) = match one {
         Some(One { rollout, displaced, doubts }) => (Some(rollout.components), displaced, doubts),
-        None => (None, Vec::new(), super::doubts(session, earlier, &mut [], false)),
+        None => (None, Vec::new(), super::doubts(session, earlier, &mut [], None, false)),
     };
     // Together with everything else, the simulation says what fits. It knows none of the troubles.
     let room = || ServingRoom::new(&session.world.catalog);

@@ -223,7 +223,7 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, summary: &Summary
     listed(Meaning::Bad, "no longer fits after the restarts", &capacity.displaced);
     let perhaps = "may no longer fit after the restarts, as a choice among equals decides";
     listed(Meaning::Attention, perhaps, &capacity.perhaps_displaced);
-    let open = doubts::sentences(&capacity.doubts, NAMES).into_iter();
+    let open = doubts::sentences(&capacity.doubts, [], NAMES).into_iter();
     out.extend(open.map(|sentence| sentence.with(printable(&sentence.text))));
     let pods = |room: &Room| format!("{} of {}", room.pending, plural(room.wanted, "pod"));
     let before = capacity.before.as_ref().filter(|room| room.pending > 0);
