@@ -380,6 +380,8 @@ mod tests {
             let ran = ome_on(&format!("{command} -f {{d.yaml}}"), &[("d.yaml", "# nothing\n")]);
             assert_eq!(ran.code, 1, "{command}");
             assert!(ran.err.contains("holds no object"), "{command}: {}", ran.err);
+            #[cfg(unix)]
+            assert_eq!(ome_on(&format!("{command} -f /dev/null"), &[]).code, 1, "{command}");
         }
     }
 

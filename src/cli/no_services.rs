@@ -16,7 +16,7 @@ impl Session {
         let world = &self.world;
         // Findings, where there are any, explain why nothing was read.
         let is_empty = world.input.is_empty() && world.diagnostics.is_empty() && !files.is_empty();
-        if !is_empty || !files.iter().all(|file| file.is_file()) {
+        if !is_empty || files.iter().any(|file| file.is_dir()) {
             return Ok(());
         }
         let names: Vec<String> = files.iter().map(|file| format!("`{}`", file.display())).collect();

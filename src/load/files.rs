@@ -67,6 +67,12 @@ pub(super) fn is_fifo(kind: FileType) -> bool {
     }
 }
 
+/// Whether a path is the null device, which git and the shell write for a file without content.
+pub(super) fn is_null(path: &Path) -> bool {
+    let null = Path::new("/dev/null");
+    path == null || std::fs::canonicalize(path).is_ok_and(|path| path == null)
+}
+
 /// The type of a file that is not a regular one, in words.
 pub(super) fn what(kind: FileType) -> &'static str {
     if is_fifo(kind) {

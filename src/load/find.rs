@@ -7,7 +7,7 @@
 //! only names that end in `.yaml`, `.yml` or `.json` are read; a file or FIFO in an argument is
 //! read whatever its name is. Links are followed as far as [`Scope`] permits.
 
-use super::files::{DENIED, is_fifo, not_read, reason, what};
+use super::files::{DENIED, is_fifo, is_null, not_read, reason, what};
 use super::scope::{Lies, Scope};
 use crate::diag::{Code, Diagnostic, Severity};
 use ignore::WalkBuilder;
@@ -194,7 +194,8 @@ impl Finder {
     /// Adds a file below `root`; for a file in an argument, `root` is the file itself.
     fn file(&mut self, path: &Path, root: &Path, data: &Metadata, reported: bool, lies: Lies) {
         // A FIFO in a directory may have no writer, and reading it would wait.
-        let is_read = data.is_file() || (path == root && is_fifo(data.file_type()));
+        let is_named = || is_fifo(data.file_type()) || is_null(path);
+        let is_read = data.is_file() || (path == root && is_named());
         if !is_read {
             return self.not_read(
                 path,

@@ -170,6 +170,9 @@ fn links_fifos_and_devices_are_findings_and_never_waited_for() {
     assert_eq!(findings(&loaded), [(Severity::Error, "file-not-read"); 3]);
     // When a path does not exist, nothing is read.
     assert!(names(&loaded).is_empty());
+    let loaded = read(&["/dev/null".into(), folder.path("a.yaml")]);
+    assert!(findings(&loaded).is_empty(), "it is an empty file: {:?}", loaded.diagnostics);
+    assert_eq!(names(&loaded), ["m"]);
     let loaded = read(&["/dev/zero".into(), folder.path("a.yaml")]);
     assert_eq!(findings(&loaded), [(Severity::Error, "file-not-read")]);
     assert_eq!(names(&loaded), ["m"]);
