@@ -6,8 +6,9 @@
 use crate::api::{Field, Object};
 use crate::cluster::Shape;
 use crate::objects::metadata::KUEUE_QUEUE;
-use crate::yaml::Node;
+use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;
+use std::borrow::Cow;
 
 /// Kinds that Kueue admits as one, by the label of the object.
 const WHOLE: &[(&str, &[&str])] = &[
@@ -35,6 +36,31 @@ pub(super) fn queue_of(group: &str, kind: &str, object: &Node) -> Option<(Field<
         return None;
     }
     Some((queue_label(object)?, whole))
+}
+
+/// An object as Kueue's webhook writes it: the queue that it names is one of its pods
+/// (pkg/controller/jobs/deployment/deployment_webhook.go, `Default`; of LeaderWorkerSets the controller
+/// labels each pod).
+pub(super) fn with_queue_of_pods<'n>(object: &Object, node: Cow<'n, Node>) -> Cow<'n, Node> {
+    let templates: &[&[&str]] = match object.id.kind.as_str() {
+        "Deployment" => &[&["spec", "template"]],
+        _ => &[
+            &["spec", "leaderWorkerTemplate", "leaderTemplate"],
+            &["spec", "leaderWorkerTemplate", "workerTemplate"],
+        ],
+    };
+    let stated = queue_of(object.group(), &object.id.kind, &object.node);
+    let Some((queue, false)) = stated else { return node };
+    let mut node = node;
+    for template in templates {
+        if node.at(template).is_none() {
+            continue;
+        }
+        let path = template.iter().chain(&["metadata", "labels", KUEUE_QUEUE]);
+        let path = path.fold(FieldPath::root(), |path, key| path.field(*key));
+        node.to_mut().set(&path.0, Some(Node::str(queue.value.clone(), queue.origin)));
+    }
+    node
 }
 
 /// The queue in `metadata.labels`.

@@ -470,11 +470,10 @@ fn settle_tracks(
     let Workloads { claims, fleet, .. } = &mut ground.arriving;
     for (claim, workload) in claims.iter().zip(&mut fleet.workloads) {
         workload.running.clear();
-        // Kueue suspends a Job itself; it gates no pod of it.
+        // Of a workload whose pods do not name the queue, such as a Job, all are admitted or none.
         let names_queue = |pod: &Arc<PodTemplate>| pod.labels.get(KUEUE_QUEUE).is_some();
-        let is_suspended =
-            others::is_unplayed(claim) && !workload.templates.iter().any(names_queue);
-        if is_queued && !is_suspended {
+        let is_whole = !claim.api.is_of_operator() && !workload.templates.iter().any(names_queue);
+        if is_queued && !is_whole {
             // The queues of the simulation hold them.
             for replica in &mut workload.replicas {
                 replica.held = false;
@@ -515,8 +514,10 @@ fn settle_tracks(
         let (api, service) = name(track);
         let part = track.part.claimed();
         track.arrives = ground.arriving.find(api, &service, part, &workload(track));
-        // What admission refuses of its object, its controller never sees.
-        if let Some(why) = ground.arriving.refusal(api, &service, part)
+        // What admission refuses of its object, its controller never sees; and where Kueue admits all
+        // of its pods or none, none starts.
+        let refused = ground.arriving.refusal(api, &service, part);
+        if let Some(why) = refused.or_else(|| ground.arriving.held_as_whole(track.arrives))
             && track.after.is_some()
         {
             track.after = Some(Kind::Refused(why));

@@ -13,6 +13,7 @@ use crate::api::{Object, was_in_cluster};
 use crate::catalog::Catalog;
 use crate::pipeline::autoscalers::{At, Autoscalers};
 use crate::pipeline::built::{PodContext, WorkloadKind, refused};
+use crate::pipeline::queued::with_queue_of_pods;
 use crate::pipeline::running::RunningPods;
 use crate::pipeline::together::claims::PODS;
 use crate::pipeline::together::counted_kinds;
@@ -85,9 +86,6 @@ impl<'a> Reader<'a> {
         if self.catalog.is_unfilled(object) {
             return Err("it has placeholders".into());
         }
-        if PlainQueue::of(self.catalog, object, object.group(), None).is_some() {
-            return Err("its object names a queue of Kueue, which admits its new pods".into());
-        }
         let namespace = object.id.scope.namespace().map(EcoString::as_str).unwrap_or_default();
         let scaled = self.autoscalers.replicas(object, At::Min);
         let mut node = Cow::Borrowed(&object.node);
@@ -97,6 +95,9 @@ impl<'a> Reader<'a> {
         if let Some(template) = template {
             node.to_mut().set(&field("template").0, Some(template.clone()));
         }
+        if self.catalog.has_queues() {
+            node = with_queue_of_pods(object, node);
+        }
         let kind = match self.catalog.refused(object) {
             Some(failure) => Kind::Refused(unserved(failure)),
             None => self.kind(object, &node, namespace)?,
@@ -105,8 +106,18 @@ impl<'a> Reader<'a> {
         Ok(Read { kind: kind.limited(), specs: specs(object, &node), most })
     }
 
+    /// Whether a queue of Kueue admits all pods of a workload or none.
+    fn is_admitted_whole(&self, object: &Object) -> bool {
+        let queue = PlainQueue::of(self.catalog, object, object.group(), None);
+        queue.is_some_and(|queue| queue.whole)
+    }
+
     /// A track with its workload replaced by that of another object.
     pub(super) fn edited(&self, object: &Object, track: &Track) -> Option<Track> {
+        // Kueue admits all of its pods or none, which is judged for the workload as it is written.
+        if self.is_admitted_whole(object) {
+            return None;
+        }
         let Read { mut kind, specs, most } = self.read(object, None).ok()?;
         kind.keep(track.pods.len(), most);
         // The simulated problems of new pods stay the same.
@@ -196,6 +207,9 @@ impl Kind {
 fn field(name: &str) -> FieldPath {
     FieldPath::root().field("spec").field(name)
 }
+
+/// A workload with pods that names a queue, which admits all of its pods or none.
+const WHOLE: &str = "its object names a queue of Kueue, which admits its new pods";
 
 /// A Job whose template changes (pkg/apis/batch/validation, `ValidateJobSpecUpdate`).
 const IMMUTABLE: &str = "the template of a Job is immutable: a server refuses the update of a Job that is \
@@ -352,6 +366,10 @@ fn read(
         (None, Before::Running) if !pods.is_empty() => Begins::Running,
         (None, _) => Begins::Nothing,
     };
+    // The placement says whether a new workload is admitted.
+    if change.differs && !matches!(begins, Begins::Nothing) && after.is_admitted_whole(object) {
+        return Changed::NotSimulated(WHOLE.into());
+    }
     // Nothing exists before, and nothing afterwards.
     let is_empty = kind.pods() == 0 && !matches!(kind, Kind::Daemons(_) | Kind::Refused(_));
     if is_empty && matches!(begins, Begins::Nothing) {

@@ -147,7 +147,9 @@ fn ask(
             let templates = templates.into_iter().map(|(template, _)| template);
             Ok(templates.zip(admitted.sets.iter().cloned()).collect())
         }
-        None if decision.unread.is_none() => Err(message(&decision)),
+        None if decision.waiting > 0 && decision.unread.is_none() => Err(message(&decision)),
+        None if decision.obstacle.is_some() => Err(message(&decision)),
+        // Pods that request nothing get no flavor.
         None => Ok(Vec::new()),
     }
 }

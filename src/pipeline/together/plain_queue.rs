@@ -28,7 +28,7 @@ pub(in crate::pipeline) struct PlainQueue {
     /// Namespace.
     pub(super) namespace: EcoString,
     /// All pods are admitted together or not at all; else each replica is.
-    pub(super) whole: bool,
+    pub(in crate::pipeline) whole: bool,
     /// The group of pods that it belongs to.
     pub(super) group: Option<PodGroup>,
     /// Only its pods name the queue.

@@ -256,6 +256,14 @@ impl Workloads {
         claim.refused.is_none().then_some((at, template))
     }
 
+    /// Why a queue holds all pods of the workload with this template, if it holds them.
+    pub(crate) fn held_as_whole(&self, template: Option<(usize, usize)>) -> Option<EcoString> {
+        let (at, _) = template?;
+        let replicas = &self.fleet.workloads[at].replicas;
+        let why = self.held.get(&at).filter(|_| replicas.iter().all(|replica| replica.held));
+        why.filter(|_| !replicas.is_empty()).cloned()
+    }
+
     /// Why a server creates no pods of a component, of a ModelServing or of a workload.
     pub(crate) fn refusal(
         &self,

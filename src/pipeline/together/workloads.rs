@@ -22,6 +22,7 @@ use crate::objects::accept::{judge, judge_template, judges_pods};
 use crate::operators::OPERATORS;
 use crate::pipeline::built::{PodContext, WorkloadKind, gpus, ray_workers};
 use crate::pipeline::plan::Planner;
+use crate::pipeline::queued::with_queue_of_pods;
 use crate::pipeline::running::{RunningPod, RunningPods};
 use crate::rollout::{ClaimTemplates, LeaderWorkerSetSpec, StatefulSetSpec};
 use crate::workspace::{devices as devices_of, makes_pods};
@@ -168,13 +169,14 @@ pub(crate) fn read(
             continue;
         }
         let scaled = replicas.map(|replicas| with_replicas(&whole, replicas));
-        let node = scaled.as_ref().unwrap_or(&whole);
+        let node = Cow::Borrowed(scaled.as_ref().unwrap_or(&whole));
+        let node = if catalog.has_queues() { with_queue_of_pods(object, node) } else { node };
         let machines = catalog.machines();
         let of_queue = |row: &Row| {
             let is_job = matches!(row.pods, Pods::Volcano);
             is_job.then(|| queues.refuses_job(object)).flatten()
         };
-        let read = row.pods.read(object, node, &namespace, context, machines, &mut left);
+        let read = row.pods.read(object, &node, &namespace, context, machines, &mut left);
         let unserved = catalog.refused(object).filter(|_| !catalog.is_unfilled(object));
         let (mut workload, refused) = match (read, unserved) {
             // What the server would say of a placeholder is not what it will say.

@@ -655,3 +655,56 @@ fn a_new_job_without_room_is_stuck() {
         assert_eq!(ran.code, code, "{gpus} {meta} {pods}: {}", ran.out);
     }
 }
+
+/// The queue `lq` of namespace `ml` with quota for so many GPUs.
+fn queue(gpus: i64) -> String {
+    let covered = "coveredResources: [nvidia.com/gpu]";
+    let quota = format!("{{name: nvidia.com/gpu, nominalQuota: {gpus}}}");
+    format!(
+        "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {{name: f}}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {{name: cq}}\nspec: {{namespaceSelector: {{}}, resourceGroups: [{{{covered}, flavors: [{{name: f, resources: [{quota}]}}]}}]}}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {{name: lq, namespace: ml}}\nspec: {{clusterQueue: cq}}\n"
+    )
+}
+
+#[test]
+fn a_workload_whose_object_names_a_queue_waits_for_quota_as_in_plan() {
+    let label = ", labels: {kueue.x-k8s.io/queue-name: lq}";
+    for (kind, name) in [("Deployment", "deploy/a"), ("StatefulSet", "sts/a")] {
+        let of = |image: &str| written(kind, label, "a", image, 1, "replicas: 2, ", "");
+        for (quota, end, code) in [(1, "stuck", 2), (2, "complete", 0)] {
+            let nodes = gpu_node("n1", 8, "") + &queue(quota);
+            let after = nodes.clone() + &of("v1");
+            let named = on(&format!("rollout {name} -o json"), &nodes, &after);
+            assert_eq!(
+                (rollout(&named)["end"].clone(), named.code),
+                (end.into(), code),
+                "{kind} {}",
+                named.at("/findings")
+            );
+            for command in ["rollout --all", "diff"] {
+                let ran = on(command, &nodes, &after);
+                let expected = if command == "diff" { 2 } else { code };
+                assert_eq!(ran.code, expected, "{command} {kind} {quota}: {}", ran.out);
+            }
+            let planned = ome_on("plan -f {in.yaml}", &[("in.yaml", &after)]);
+            assert_eq!(planned.code, code, "{kind} {quota}: {}", planned.out);
+            let ran = on(&format!("rollout {name}"), &nodes, &after);
+            let waits = ran.out.contains("waits for quota of ClusterQueue `cq`");
+            assert_eq!(waits, quota == 1, "{}", ran.out);
+        }
+    }
+    // Kueue admits each new pod of a Deployment, one more than there is quota for.
+    let of = |kind: &str, image: &str| {
+        gpu_node("n1", 8, "")
+            + &queue(2)
+            + &written(kind, label, "a", image, 1, "replicas: 2, ", "")
+    };
+    let deployment = |image: &str| of("Deployment", image);
+    assert_eq!(ends("deploy/a", &deployment("v1"), &deployment("v2")), ("stuck".into(), 2));
+    let fix = rollout(&on("rollout deploy/a -o json", &deployment("v1"), &deployment("v2")));
+    assert_eq!(fix["fix"][0]["edits"][0]["path"], "spec.strategy.rollingUpdate.maxSurge", "{fix}");
+    let set = |image: &str| of("StatefulSet", image);
+    assert_eq!(ends("sts/a", &set("v1"), &set("v2")), ("not-judged".into(), 0));
+    // A set that does not change is none of the change.
+    let same = rollout(&on("rollout sts/a -o json", &set("v1"), &set("v1")));
+    assert_eq!(same["end"], "nothing-to-do", "{same}");
+}
