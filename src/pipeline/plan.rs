@@ -94,6 +94,8 @@ pub(super) struct Outcome<'a, 's> {
     objects: Vec<CountedObject>,
     /// What its pods name and a namespace of a cluster lacks.
     missing: Vec<Named>,
+    /// What a webhook refuses of its runtime.
+    of_runtime: Vec<Diagnostic>,
     pub(super) error: Option<Failure>,
     /// Building did not fail: an error is then one of the diagnostics.
     is_built: bool,
@@ -276,6 +278,7 @@ impl<'a> Planner<'a> {
             workloads: outcome.workloads,
             objects: outcome.objects,
             missing: outcome.missing,
+            refused_runtime: None,
             unplanned: None,
             refused: false,
             error: outcome.error.map(without_secrets).map(Box::new),
@@ -318,7 +321,7 @@ impl<'a> Planner<'a> {
             planned.other = OtherPods::of(policy, &planned.workloads, &other.workloads);
         }
         // After the comparison, which looks at decisions; a refusal of the server is none of them.
-        self.refuse(&mut planned, service);
+        self.refuse(&mut planned, service, &outcome.of_runtime);
         self.leave_out(&mut planned, service);
         let is_planned = planned.error.is_none() && planned.unplanned.is_none();
         let built = outcome.built.filter(|_| is_planned);
@@ -326,7 +329,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Puts a service in error that no server takes, or whose runtime none does.
-    fn refuse(&self, planned: &mut Planned<'a>, service: &Service) {
+    fn refuse(&self, planned: &mut Planned<'a>, service: &Service, of_runtime: &[Diagnostic]) {
         let failure = self.catalog.refused(&service.object);
         if let Some(unserved) = failure.filter(|failure| failure.code == Code::UnknownKind) {
             // Nothing else of an object in a version that no server has means anything.
@@ -342,9 +345,11 @@ impl<'a> Planner<'a> {
         let runtime = planned.resolution.chosen();
         let refused =
             failure.or_else(|| runtime.and_then(|runtime| self.catalog.refused(&runtime.object)));
-        if let Some(refused) = refused {
-            planned.error = Some(Box::new(refused.clone()));
+        if let Some(refused) = refused.cloned().or_else(|| refusal_of_runtime(of_runtime)) {
+            planned.error = Some(Box::new(refused));
             planned.refused = true;
+        } else if let (Some(runtime), [_, ..]) = (runtime, of_runtime) {
+            planned.refused_runtime = Some(runtime.object.id.clone());
         }
     }
 
@@ -462,7 +467,7 @@ impl<'a> Planner<'a> {
         let is_built = built.error.is_none();
         let error = built.error.take().or(refused);
         let (mut workloads, mut counted) = (Vec::new(), Vec::new());
-        let (mut queued, mut missing) = (Vec::new(), Vec::new());
+        let (mut queued, mut missing, mut of_runtime) = (Vec::new(), Vec::new(), Vec::new());
         let mut components: Vec<_> =
             built.outlines.into_iter().map(PlannedComponent::from).collect();
         if let Some(composed) = &built.built {
@@ -478,6 +483,9 @@ impl<'a> Planner<'a> {
             };
             let mut accepted = Vec::new();
             // Of a service that is in error, the error is the cause of what a server refuses.
+            if followed && error.is_none() {
+                of_runtime = ask.refused_runtime(&resolution);
+            }
             if followed
                 && error.is_none()
                 && let Some(server) = &self.server
@@ -486,7 +494,7 @@ impl<'a> Planner<'a> {
                 accepted = refusals.accepted;
                 diagnostics.extend(refusals.found);
                 diagnostics.extend(self.assumed_in(service, objects()));
-                diagnostics.extend(ask.refused_runtime(&resolution));
+                diagnostics.extend(of_runtime.iter().cloned());
             }
             let behind = OnceCell::new();
             let admitted = || -> Option<&[render::RenderedObject]> {
@@ -553,6 +561,7 @@ impl<'a> Planner<'a> {
             workloads,
             objects: counted,
             missing,
+            of_runtime,
             error,
             is_built,
             diagnostics,
@@ -630,13 +639,23 @@ pub(super) fn refusal<'d>(found: impl IntoIterator<Item = &'d Diagnostic>) -> Op
     let is_refusal = |found: &&Diagnostic| {
         found.severity == Severity::Error && found.code != Code::ServerRefuses
     };
-    let found = found.into_iter().find(is_refusal)?;
-    Some(Failure {
+    found.into_iter().find(is_refusal).map(failure)
+}
+
+/// What a webhook refuses of the runtime of a service, where it is no remark beside documents: without its
+/// runtime the service has no pods.
+pub(super) fn refusal_of_runtime(found: &[Diagnostic]) -> Option<Failure> {
+    found.iter().find(|found| found.severity == Severity::Error).map(failure)
+}
+
+/// A finding as the error of a service.
+fn failure(found: &Diagnostic) -> Failure {
+    Failure {
         code: found.code,
         message: found.message.clone(),
         help: found.help.clone(),
         span: found.span(),
-    })
+    }
 }
 
 /// Findings about the choice of model and accelerators.

@@ -305,6 +305,8 @@ pub struct Planned<'a> {
     pub(crate) objects: Vec<CountedObject>,
     /// Objects that its pods name and that its namespace, which was read from a cluster, lacks.
     pub(crate) missing: Vec<Named>,
+    /// Its runtime, if only the controller's webhook refuses it, and documents are followed.
+    pub(crate) refused_runtime: Option<ObjectRef>,
     /// Why it is not planned although it is not in error.
     pub unplanned: Option<Unplanned>,
     /// Its objects could be made, and no server takes what they are made of: `error` says what.

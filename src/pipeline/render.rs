@@ -274,6 +274,13 @@ impl<'a> Renderer<'a> {
         }
     }
 
+    /// Why a service has no pods of these objects: none of them is output, or the webhook refuses its
+    /// runtime and no document is followed instead.
+    pub(crate) fn refusal(&self, rendered: &Rendered<'_>) -> Option<Failure> {
+        let of_runtime = || super::plan::refusal_of_runtime(&self.refused_runtime(rendered));
+        rendered.refusal().or_else(of_runtime)
+    }
+
     /// The context in which the operator of a service builds it.
     pub(crate) fn ask(&self, service: &Service) -> BuildContext<'a, '_> {
         let ground = self.ground(service);

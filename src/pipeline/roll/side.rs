@@ -48,7 +48,8 @@ pub(super) fn render<'a>(
     context: &PodContext,
 ) -> Side {
     let rendered = renderer.render_service(service, &mut Recorder::off());
-    let error = rendered.refusal();
+    let of_runtime = renderer.refused_runtime(&rendered);
+    let error = renderer.refusal(&rendered);
     let before = rendered.unfinished.as_ref().map(|unfinished| renderer.before_failure(unfinished));
     let objects = match (&before, &error) {
         (Some(before), _) => &before[..],
@@ -134,9 +135,8 @@ pub(super) fn render<'a>(
         }
     };
     let workloads = found.into_iter().map(created).collect();
-    let refused = renderer.refused_runtime(&rendered);
     let mut diagnostics = rendered.diagnostics;
-    diagnostics.extend(refused);
+    diagnostics.extend(of_runtime);
     Side { workloads, error, diagnostics }
 }
 

@@ -558,6 +558,6 @@ fn a_refused_runtime_is_an_error() {
     for command in ["plan -f {in.yaml}", "rollout --all -f {in.yaml}", "rollout a -f {in.yaml}"] {
         let ran = ome_on(command, &file);
         assert_eq!(ran.code, 1, "{command}: {}{}", ran.out, ran.err);
-        assert!(ran.err.contains("setting PYTHONPATH"), "{command}: {}", ran.err);
+        assert!((ran.out + &ran.err).contains("setting PYTHONPATH"), "{command}: {}", ran.err);
     }
 }

@@ -34,6 +34,7 @@ pub(crate) mod reasons;
 mod references;
 pub(crate) mod remedies;
 mod renewed;
+mod runtimes;
 pub(crate) mod settled;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use super::{
     At, MOST_ASKED_TWICE, MoreNodes, NodeUse, NotJudged, OtherWorkloads, Pending, PlacementOptions,
     PodCounts, SettledWorkload, Together, Victim, adopted, assumed, class_of, contested, loss, map,
     missing, named_nodes, object_counts, other_mode, partial_groups, queue_rules, quota,
-    quota_status, remedies, renewed, stands, stated_replicas, unevaluated, volcano_queue,
+    quota_status, remedies, renewed, runtimes, stands, stated_replicas, unevaluated, volcano_queue,
 };
 use crate::api::{AcceleratorClass, Api};
 use crate::catalog::Catalog;
@@ -96,6 +96,7 @@ pub(super) fn place<'a>(
     for (lines, workloads) in [
         unevaluated::found(catalog, &claims, &fleet),
         missing::found(planner, planned, servings, &services, &claims, &fleet),
+        runtimes::refused(planned, &claims, &fleet),
     ] {
         not_judged.extend(lines);
         open.extend(workloads);

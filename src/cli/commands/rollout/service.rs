@@ -22,7 +22,6 @@ pub(super) fn run(
     let service = views.followed();
     let renderer = Renderer::new(&session.world, "cluster.local");
     let after = renderer.render(views, &mut Recorder::off());
-    let refused = after.refusal().is_some();
     let before = match earlier.last() {
         Some(before) => written_before(before, service)?,
         None => Vec::new(),
@@ -38,6 +37,7 @@ pub(super) fn run(
     let mut workloads = crate::diff::waves::workloads(&before, after.written(), pods);
     let waves = crate::diff::waves::waves(after.written());
     let of_runtime = renderer.refused_runtime(&after);
+    let refused = renderer.refusal(&after).is_some();
     let found = after.diagnostics.into_iter().chain(of_runtime).collect::<Vec<_>>();
     let found = session.settle(found);
     let found = About::planned(&session.world.catalog, &planned, &[]).of(session, found);
