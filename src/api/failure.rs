@@ -21,6 +21,12 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Whether the service is not refused, but could not be rendered: the cluster has configurations
+    /// that were not read.
+    pub fn is_unread(&self) -> bool {
+        self.code == Code::PresetsNotRead
+    }
+
     /// Builds a failure at the name of a service.
     pub fn of(service: &Service, code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), help: None, span: Some(service.object.name_span()) }

@@ -135,6 +135,8 @@ pub(crate) struct Session {
     /// The label selector of `-l`.
     pub(super) selector: Option<Selector>,
     partial: bool,
+    /// States are compared or played.
+    compares: bool,
     strict: bool,
     /// How much is read.
     pub(super) limits: Limits,
@@ -292,6 +294,7 @@ impl Session {
             namespace,
             selector,
             partial: args.partial,
+            compares: ask.compares,
             strict: args.strict,
             limits,
             all_builtin: builtin == BuiltinMode::Always,
@@ -329,6 +332,7 @@ impl Session {
                 diagnostic.span().is_none_or(|span| sources.get(span.source).reported)
             })
             .map(|diagnostic| self.partial_reference(diagnostic))
+            .map(|diagnostic| self.open_presets(diagnostic))
             .map(|mut diagnostic| {
                 // A proposal of the page that is shown is left out.
                 diagnostic.help = diagnostic.help.and_then(|help| self.proposals.complete(&help));
@@ -361,6 +365,13 @@ impl Session {
                 | Code::NoRuntimeForModel
         );
         if self.partial && dangling { diagnostic.severity(Severity::Info) } else { diagnostic }
+    }
+
+    /// A comparison goes on without presets that were not read.
+    fn open_presets(&self, diagnostic: Diagnostic) -> Diagnostic {
+        let most = diagnostic.severity.min(Severity::Warning);
+        let is_open = self.compares && diagnostic.code == Code::PresetsNotRead;
+        if is_open { diagnostic.severity(most) } else { diagnostic }
     }
 
     /// Prints an answer; findings go beside it, but for JSON, which holds its own.

@@ -28,6 +28,9 @@ pub(crate) struct SessionOptions<'a> {
     /// The runtimes that the selected release of OME ships replace the built-in catalog, and
     /// runtimes of the input with their names.
     pub(crate) shipped: bool,
+    /// States are compared or played: what a cluster makes of a service whose presets were not read is
+    /// open there. What is to be written of it is in error.
+    pub(crate) compares: bool,
     /// The distributions of the state that this one is compared with, which are its own too.
     pub(crate) other_distributions: &'a [Distribution],
 }

@@ -9,7 +9,7 @@ use super::cost;
 use super::group::{Key, Names, Writer};
 use super::inputs::{Input, Inputs};
 use super::side::{self, Both, Decided, Extent, Made, Subject};
-use super::{Action, Cost, Fate, Group, ObjectChange, Pair, Refused, Settings, State};
+use super::{Action, Cost, Fate, Group, ObjectChange, Pair, Settings, State};
 use crate::api::{Api, ComponentKind, Object, ObjectRef, Semantics, Views};
 use crate::diag::Diagnostic;
 use crate::pipeline::Recorder;
@@ -254,8 +254,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             let [_, resolution] = resolutions;
             let ask = self.renderers[1].ask(services[1]);
             let built = ask.build(services[1], &resolution, &mut Recorder::off());
-            let refused =
-                built.error.as_ref().is_some_and(|error| !Refused::from(error).is_unread());
+            let refused = built.error.as_ref().is_some_and(|error| !error.is_unread());
             let components: Vec<PlannedComponent> =
                 built.outlines.into_iter().map(PlannedComponent::from).collect();
             let least = components.iter().filter(|_| !refused);

@@ -153,6 +153,7 @@ impl FailOn {
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     one_operator(args)?;
     let ask = SessionOptions {
+        compares: true,
         admitted: args.to_release.is_some(),
         shipped: args.own_catalog,
         ..args.decision.ask()?

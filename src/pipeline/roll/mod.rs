@@ -46,7 +46,7 @@ use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::cluster::fleet;
 use crate::cluster::schedule::{PodId, PodTemplate, Scheduler};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::Diagnostic;
 use crate::objects::metadata::KUEUE_QUEUE;
 use crate::operators::servings::{self, ServingRules};
 use crate::rollout::Start;
@@ -166,7 +166,7 @@ impl ServiceRollout {
 
     /// Whether the cluster has configurations for it that were not read.
     pub fn is_without_presets(&self) -> bool {
-        self.error.as_ref().is_some_and(|error| error.code == Code::PresetsNotRead)
+        self.error.as_ref().is_some_and(Failure::is_unread)
     }
 
     /// `namespace/name`; of a workload without an operator the kind first, as its name is unique by

@@ -547,6 +547,22 @@ fn a_service_without_its_presets_is_not_judged() {
     assert!(all.out.contains("! 0 of 1 service change"), "{}", all.out);
     assert!(all.out.contains("; 1 not judged without its presets"), "{}", all.out);
     assert!(!all.out.contains("in error"), "{}", all.out);
+    // Every command that plays or compares states says the same; only what is to be written is in error.
+    for (command, code, severity) in [
+        ("rollout --all", 0, "warning"),
+        ("rollout a", 0, "warning"),
+        ("diff --base {before.yaml}", 2, "warning"),
+        ("endpoints a", 1, "error"),
+    ] {
+        let before = gpu_node("n1", 8, "");
+        let files = [("in.yaml", text.as_str()), ("before.yaml", before.as_str())];
+        let ran = ome_on(&format!("{command} -o json -f {{in.yaml}}"), &files);
+        assert_eq!(ran.code, code, "{command}: {}{}", ran.out, ran.err);
+        let found = ran.at("/findings");
+        let of = |one: &&serde_json::Value| one["code"] == "presets-not-read";
+        let found = found.as_array().into_iter().flatten().find(of).cloned();
+        assert_eq!(found.unwrap_or_default()["severity"], severity, "{command}: {}", ran.out);
+    }
 }
 
 /// A runtime that the webhook refuses is an error of the rollout, as of the plan.

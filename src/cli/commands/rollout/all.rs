@@ -6,7 +6,6 @@ use crate::api::{ModelServing, Service};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome, unfilled};
-use crate::diag::{Code, Severity};
 use crate::pipeline::{Changes, ServiceChange, ServiceRollout, ServingChange, State, roll};
 use crate::report::roll_all::All;
 
@@ -81,10 +80,7 @@ fn simulate(
     let doubts = super::doubts(session, earlier, &mut rolled, None, changes.may_create());
     let deployment_under_test =
         rolled.iter_mut().flat_map(|service| std::mem::take(&mut service.diagnostics));
-    let mut found = session.settle(deployment_under_test.collect::<Vec<_>>());
-    // What a cluster makes of a service whose presets were not read is open, and no mistake.
-    let presets = found.iter_mut().filter(|finding| finding.code == Code::PresetsNotRead);
-    presets.for_each(|finding| finding.severity = finding.severity.min(Severity::Warning));
+    let found = session.settle(deployment_under_test.collect::<Vec<_>>());
     let State { services: selected, servings: selected_servings, .. } = state(session)?;
     let about = About::selected(session, &selected, &selected_servings, &found).every(true);
     let found = about.of(session, found);

@@ -37,11 +37,11 @@ pub(super) fn run(
     let mut workloads = crate::diff::waves::workloads(&before, after.written(), pods);
     let waves = crate::diff::waves::waves(after.written());
     let of_runtime = renderer.refused_runtime(&after);
-    let refused = renderer.refusal(&after).is_some();
+    let refusal = renderer.refusal(&after);
     let found = after.diagnostics.into_iter().chain(of_runtime).collect::<Vec<_>>();
     let found = session.settle(found);
     let found = About::planned(&session.world.catalog, &planned, &[]).of(session, found);
-    let one = if refused { None } else { simulated(args, session, earlier, service)? };
+    let one = if refusal.is_some() { None } else { simulated(args, session, earlier, service)? };
     let (components, displaced, doubts) = match one {
         Some(One { rollout, displaced, doubts }) => (rollout.components, displaced, doubts),
         None => (Vec::new(), Vec::new(), super::doubts(session, earlier, &mut [], None, false)),
@@ -66,7 +66,8 @@ pub(super) fn run(
         sources: &session.world.sources,
     };
     session.show(&view, args.output, &found, io)?;
-    let outcome = session.outcome(&found, refused);
+    let failed = refusal.is_some_and(|refusal| !refusal.is_unread());
+    let outcome = session.outcome(&found, failed);
     let is_no = super::ends_badly(&components, &displaced);
     Ok(if is_no { outcome.and(Outcome::No) } else { outcome })
 }
