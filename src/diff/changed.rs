@@ -1,10 +1,10 @@
 //! The differences of a service between two sides: classes, objects, and whether its pods restart.
 
-use super::effects::{self, Effect, api_version_and_kind};
 use super::side::{Decided, Made};
 use super::{Action, Change, ObjectChange, Pair};
 use crate::api::{ComponentKind, ObjectRef};
 use crate::schema;
+use crate::tree::effects::{self, Effect, api_version_and_kind};
 use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet};

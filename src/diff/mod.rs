@@ -20,7 +20,6 @@ pub(crate) mod decision_change;
 pub(crate) mod drift;
 mod drift_field;
 pub(crate) mod edit;
-pub(crate) mod effects;
 pub mod expect;
 pub(crate) mod group;
 pub(crate) mod ignored;
@@ -33,13 +32,13 @@ pub(crate) mod trial;
 pub(crate) mod upgrade;
 pub(crate) mod waves;
 
+pub use crate::tree::effects::EFFECTS;
 pub use crate::tree::{Change, equal};
 pub use capacity::{AlteredWorkload, Capacity, ChangedWorkload, Room, Waits, is_short};
 pub use cause::Cause;
 pub use cost::Cost;
 pub use decision_change::{By, Turned};
 pub use edit::{AllEdits, Difference, Proposal, RuleEdit};
-pub use effects::EFFECTS;
 pub use inputs::share_nodes;
 
 use crate::api::{Api, ComponentKind, Failure, ObjectRef, Release};

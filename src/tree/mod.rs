@@ -10,6 +10,7 @@
 //! unique names) is compared element by element, so that a changed container is one change with a
 //! named path and no shift of positions.
 
+pub(crate) mod effects;
 pub(crate) mod subset;
 
 pub(crate) use subset::{covers, differences};

@@ -7,6 +7,7 @@
 use super::Ground;
 use super::changes::{Before, WorkloadChange};
 use super::end::has_new_template;
+use super::immutable;
 use super::outcome::{ComponentRollout, RollEnd, Stuck};
 use super::track::{Begins, Kind, Part, Track};
 use crate::api::{Object, was_in_cluster};
@@ -347,6 +348,10 @@ fn read(
         };
     }
     let [before, after] = readers;
+    let refusal = earlier.filter(|_| after.catalog.refused(object).is_none());
+    if let Some(why) = refusal.and_then(|earlier| immutable::refusal(earlier, object)) {
+        return Changed::NotSimulated(why);
+    }
     let read = after.read(object, keeps.and_then(template));
     let begins = earlier.map(|earlier| before.read(earlier, None)).transpose();
     let (read, begins) = match (read, begins) {

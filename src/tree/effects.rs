@@ -1,6 +1,6 @@
 //! The effect of a changed field on a running object: the only table of these effects.
 
-use crate::tree::Change;
+use super::Change;
 use crate::yaml::{FieldPath, Node, Segment};
 
 /// When a change of a field is refused.
@@ -111,6 +111,15 @@ pub static EFFECTS: &[Effect] = &[
         cite: "Kubernetes, pkg/apis/apps/validation: ValidateStatefulSetUpdate",
     },
     Effect {
+        group: "apps",
+        kind: "DaemonSet",
+        restarts: &["spec.template"],
+        spares: &[],
+        immutable: &[("spec.selector", When::Always)],
+        mutable: &[],
+        cite: "Kubernetes, pkg/registry/apps/daemonset/strategy.go: ValidateUpdate",
+    },
+    Effect {
         group: "batch",
         kind: "Job",
         restarts: &[],
@@ -193,7 +202,7 @@ pub static EFFECTS: &[Effect] = &[
 ];
 
 /// The row of a kind.
-pub(super) fn of(api_version: &str, kind: &str) -> Option<&'static Effect> {
+pub(crate) fn of(api_version: &str, kind: &str) -> Option<&'static Effect> {
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     EFFECTS.iter().find(|effect| effect.kind == kind && effect.group == group)
 }
@@ -217,7 +226,7 @@ fn above(path: &FieldPath, field: &str) -> bool {
 }
 
 /// `apiVersion` and kind of an object.
-pub(super) fn api_version_and_kind(object: &Node) -> (&str, &str) {
+pub(crate) fn api_version_and_kind(object: &Node) -> (&str, &str) {
     let text = |key: &str| object.get(key).and_then(Node::as_str).unwrap_or_default();
     (text("apiVersion"), text("kind"))
 }
