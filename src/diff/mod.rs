@@ -345,10 +345,8 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
     // Then no service is skipped as unaffected.
     inputs.shared |= upgrades_services;
     let of_servings = policies(sides, servings::API);
-    let upgrades = of_servings.map(|_| {
-        let [from, to] = sides.map(|side| servings::rules(&side.world.catalog));
-        Upgrades::new(&after.world.catalog, from, to)
-    });
+    let upgrades =
+        of_servings.map(|both| Upgrades::new(&after.world.catalog, both.map(servings::of_policy)));
     let upgrades = upgrades.as_ref();
     let comparison =
         Comparison { sides, renderers: &renderers, inputs: &inputs, settings, upgrades_services };

@@ -37,7 +37,7 @@ pub(super) fn answer<'c, 'a>(
     let refused = side::broken(comparison.sides[1].world, after).is_some();
     let gpus = serving_gpus(after);
     let found = upgrades.of(before, after).map(|rolled| {
-        let [from, to] = comparison.sides.map(|side| servings::rules(&side.world.catalog));
+        let [from, to] = upgrades.rules();
         let all = || i64::try_from(after.pods()).ok().into();
         let pods: Count = match &rolled.played {
             Some(played) => played.pods.into(),
@@ -125,7 +125,7 @@ fn edits(
     before: &ModelServing,
     rules: &[&'static ReleaseRule],
 ) -> (Vec<Proposal>, Option<AllEdits>) {
-    let [from, to] = comparison.sides.map(|side| servings::rules(&side.world.catalog));
+    let [from, to] = upgrades.rules();
     // What restarts before the upgrade and at it, and the rules that still apply.
     let played = |edits: &[FieldEdit]| {
         let mut object = before.object.clone();

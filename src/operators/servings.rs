@@ -26,7 +26,12 @@ pub(crate) fn first_with_budgets() -> &'static ServingRules {
 
 /// Returns the rules that are followed; those of the document where none were chosen.
 pub(crate) fn followed(readings: &Readings) -> &'static ServingRules {
-    readings.policy(API).map_or(&KTHENA_DOCUMENTED, Policy::kthena)
+    readings.policy(API).map_or(&KTHENA_DOCUMENTED, of_policy)
+}
+
+/// Returns the rules of a policy of ModelServings.
+pub(crate) fn of_policy(policy: &'static Policy) -> &'static ServingRules {
+    policy.kthena()
 }
 
 /// Returns the rules that a catalog was read by.

@@ -84,17 +84,22 @@ fn replaced_gpus(trace: &Trace, serving: &ModelServing) -> Count {
 pub struct Upgrades {
     /// Where the pods of an update may go; none if no node reports its resources.
     room: Option<ServingRoom>,
-    from: RoleStruct,
+    from: &'static ServingRules,
     to: &'static ServingRules,
 }
 
 impl Upgrades {
     /// Upgrades from one release to another on the nodes and pods of a catalog.
-    pub fn new(catalog: &Catalog, from: &'static ServingRules, to: &'static ServingRules) -> Self {
+    pub fn new(catalog: &Catalog, [from, to]: [&'static ServingRules; 2]) -> Self {
         // Without a ModelServing nobody asks for room, and settling a large input takes long.
         let is_asked = !catalog.model_servings().is_empty();
         let room = is_asked.then(|| ServingRoom::new(catalog)).flatten();
-        Self { room, from: from.role_struct, to }
+        Self { room, from, to }
+    }
+
+    /// The rules of both releases.
+    pub fn rules(&self) -> [&'static ServingRules; 2] {
+        [self.from, self.to]
     }
 
     /// The effect of the upgrade on a ModelServing; `None` if its revision does not change.
@@ -102,7 +107,8 @@ impl Upgrades {
         let revision = |serving: &ModelServing, declared: RoleStruct| {
             revision::of_roles(serving.roles.iter().map(|role| &role.node), declared)
         };
-        let revisions = [revision(before, self.from), revision(after, self.to.role_struct)];
+        let revisions =
+            [revision(before, self.from.role_struct), revision(after, self.to.role_struct)];
         // Without a role, an update has nothing to replace.
         if revisions[0] == revisions[1] || after.roles.is_empty() {
             return None;
@@ -121,14 +127,14 @@ impl Upgrades {
     /// restarts before the upgrade.
     pub fn keeps(&self, before: &ModelServing, edited: &ModelServing) -> bool {
         let revision = |serving: &ModelServing| {
-            revision::of_roles(serving.roles.iter().map(|role| &role.node), self.from)
+            revision::of_roles(serving.roles.iter().map(|role| &role.node), self.from.role_struct)
         };
         revision(before) == revision(edited)
     }
 
     fn play(&self, before: &ModelServing, after: &ModelServing) -> PlayedUpgrade {
         let change = Scenario::of_change(self.to, before, after);
-        let scenario = Scenario { upgraded_from: Some(self.from), ..change };
+        let scenario = Scenario { upgraded_from: Some(self.from.role_struct), ..change };
         let mut outcome = simulate(&scenario);
         let (pods, gpus) = (outcome.restarted, replaced_gpus(&outcome.trace, after));
         let capacity = &outcome.trace.capacity;
