@@ -11,7 +11,7 @@ use crate::cluster::Machine;
 use crate::cluster::admission::{ReadClass, Refused};
 use crate::cluster::assumed::{is_of_resource, toleration};
 use crate::cluster::schedule::{
-    Admission, InvalidPod, Labels, PodSpec, PodTemplate, UnreadNamespaces, labels,
+    Admission, InvalidPod, Labels, PodSpec, PodTemplate, PodVolume, UnreadNamespaces, labels,
 };
 use crate::diag::quoted;
 use crate::objects::RenderedObject;
@@ -150,6 +150,9 @@ struct Unbuilt {
 impl Unbuilt {
     fn of(catalog: &Catalog) -> Self {
         let texts = Arc::clone(catalog.patched());
+        if texts.is_empty() {
+            return Self::default();
+        }
         let of_kind = |kind: &'static str, name: fn(&Object) -> Option<EcoString>| {
             let all = catalog.others().iter().filter(move |object| object.id.kind == kind);
             all.filter_map(|object| {
@@ -176,7 +179,13 @@ impl Unbuilt {
     /// Leaves open whether the server refuses a pod whose fields, or the object by which it refuses
     /// them, a patch may change.
     fn leave_open(&self, pod: &mut PodTemplate, node: &Node) {
-        let Some(refused) = &pod.refused else { return };
+        let of_claims = self.open_own_claims(pod, node);
+        let Some(refused) = &pod.refused else {
+            if let Some(why) = of_claims {
+                pod.leave_refusal_open(why);
+            }
+            return;
+        };
         let of_namespace = || match refused {
             Refused::Security(_) => self.namespaces.get(&pod.namespace),
             Refused::Limits(_) | Refused::Invalid(_) => self.limits.get(&pod.namespace),
@@ -190,14 +199,42 @@ impl Unbuilt {
                  the `securityContext` of the pods: {command}"
             )
         } else {
-            eco_format!(
-                "the server refuses the pods as they are written ({}), and a kustomization that was not \
-                 built may change them: {command}",
-                refused.why()
-            )
+            open("the pods", refused.why(), tree)
         };
         pod.leave_refusal_open(why);
     }
+
+    /// Takes the claims that a pod has for itself for allowed, where a patch may change whether they
+    /// are; returns why.
+    fn open_own_claims(&self, pod: &mut PodTemplate, node: &Node) -> Option<EcoString> {
+        let refused = pod.volumes.iter().find_map(PodVolume::refused)?;
+        let why = self.claims(&pod.namespace, node, refused)?;
+        pod.volumes.iter_mut().for_each(PodVolume::allow);
+        Some(why)
+    }
+
+    /// Why it is open whether the server refuses claims for `why`, of an object whose text, or the
+    /// LimitRange by which it refuses them, a patch may change.
+    fn claims(&self, namespace: &str, node: &Node, why: &str) -> Option<EcoString> {
+        let tree = self.changes(node).or_else(|| self.limits.get(namespace))?;
+        Some(open("the claims", why, tree))
+    }
+}
+
+/// What a kustomization may change of what the server refuses.
+fn open(what: &str, why: &str, tree: &str) -> EcoString {
+    eco_format!(
+        "the server refuses {what} as they are written ({why}), and a kustomization that was not built \
+         may change them: `ome plan -k {}`",
+        quoted(tree)
+    )
+}
+
+/// Why it is open whether a LimitRange refuses a claim of a catalog, by its namespace, its object and
+/// the sentence of the server.
+pub(super) fn open_claims(catalog: &Catalog) -> impl Fn(&str, &Node, &str) -> Option<EcoString> {
+    let unbuilt = Unbuilt::of(catalog);
+    move |namespace, claim, why| unbuilt.claims(namespace, claim, why)
 }
 
 /// The namespaces of everything in a catalog that runs pods, without those that were read.
@@ -400,6 +437,12 @@ impl PodContext {
         let mut spec = LeaderWorkerSetSpec::read(namespace, object, &self.classes, self.groups)?;
         self.shared(&mut spec.revision.leader, object);
         self.shared(&mut spec.revision.worker, object);
+        let mut claims = self.templates_of_group(namespace, object);
+        if let Some(why) = self.open_templates(namespace, object, &mut claims) {
+            for pod in [&mut spec.revision.leader, &mut spec.revision.worker] {
+                Arc::make_mut(pod).leave_refusal_open(why.clone());
+            }
+        }
         Ok(WorkloadKind::Groups(spec))
     }
 
@@ -410,7 +453,23 @@ impl PodContext {
     ) -> Result<StatefulSetSpec, InvalidPod> {
         let mut spec = StatefulSetSpec::read(namespace, object, &self.classes)?;
         self.shared(spec.pod_mut(), object);
+        if let Some(why) = self.open_templates(namespace, object, &mut spec.claims) {
+            Arc::make_mut(spec.pod_mut()).leave_refusal_open(why);
+        }
         Ok(spec)
+    }
+
+    /// Leaves open whether the server refuses the claims of templates, where a kustomization may change
+    /// them; returns why.
+    fn open_templates(
+        &self,
+        namespace: &str,
+        object: &Node,
+        claims: &mut ClaimTemplates,
+    ) -> Option<EcoString> {
+        let why = self.unbuilt.claims(namespace, object, claims.refused()?)?;
+        claims.allow();
+        Some(why)
     }
 
     pub(super) fn daemons(
@@ -425,6 +484,12 @@ impl PodContext {
 
     /// The claims that the pods of a LeaderWorkerSet have for themselves.
     pub(super) fn group_claims(&self, namespace: &str, object: &Node) -> ClaimTemplates {
+        let mut claims = self.templates_of_group(namespace, object);
+        self.open_templates(namespace, object, &mut claims);
+        claims
+    }
+
+    fn templates_of_group(&self, namespace: &str, object: &Node) -> ClaimTemplates {
         let list = object.at(&["spec", "leaderWorkerTemplate", "volumeClaimTemplates"]);
         ClaimTemplates::read(namespace, list.map(Node::items).unwrap_or_default(), &self.classes)
     }

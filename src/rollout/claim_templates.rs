@@ -31,6 +31,16 @@ impl ClaimTemplates {
         self.all.is_empty()
     }
 
+    /// Why the server refuses such claims.
+    pub fn refused(&self) -> Option<&EcoString> {
+        self.all.iter().find_map(|(_, _, refused)| refused.as_ref())
+    }
+
+    /// The server takes all of them.
+    pub fn allow(&mut self) {
+        self.all.iter_mut().for_each(|(_, _, refused)| *refused = None);
+    }
+
     /// The volumes of a pod. Its name begins with that of its StatefulSet and ends with its ordinal, so
     /// that a claim has the name of its template before that of the pod
     /// (pkg/controller/statefulset/stateful_set_utils.go, `getPersistentVolumeClaimName`).

@@ -455,6 +455,23 @@ pub enum PodVolume {
     Inline(EcoString),
 }
 
+impl PodVolume {
+    /// Why the server refuses the claim that each pod has of it.
+    pub fn refused(&self) -> Option<&EcoString> {
+        match self {
+            Self::Ephemeral(_, claim) => claim.refused.as_ref(),
+            Self::Claim(_) | Self::Disk(_) | Self::Inline(_) => None,
+        }
+    }
+
+    /// The server takes the claim that each pod has of it.
+    pub fn allow(&mut self) {
+        if let Self::Ephemeral(_, claim) = self {
+            Arc::make_mut(claim).refused = None;
+        }
+    }
+}
+
 /// A disk that a pod names itself and that one pod of a node may write.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Disk {

@@ -47,8 +47,13 @@ pub struct Options {
 
 impl Options {
     /// Adds a PersistentVolumeClaim, after all quotas. One that is in no cluster yet is created: a limit
-    /// or a quota may refuse it.
-    pub fn add_claim(&mut self, object: &Node, admission: &Admission) {
+    /// or a quota may refuse it; `open` gives the reason where it is not known whether a limit does.
+    pub fn add_claim(
+        &mut self,
+        object: &Node,
+        admission: &Admission,
+        open: impl Fn(&str, &Node, &str) -> Option<EcoString>,
+    ) {
         let text = |path: &[&str]| object.at(path).and_then(Node::scalar_text).unwrap_or_default();
         let namespace = namespace_of(object);
         let usage = Arc::new(Usage::of_claim(object));
@@ -62,9 +67,14 @@ impl Options {
             return;
         }
         let limit = admission.refused_claim(&namespace, object);
+        let open = limit.as_ref().and_then(|why| open(&namespace, object, why));
+        let limit = limit.filter(|_| open.is_none());
         match self.quotas.charge_claim(&namespace, &usage, limit.as_ref()) {
             Err(why) => self.storage.refuse(&namespace, &name_of(object), &why),
-            Ok(_) => self.storage.set(object),
+            Ok(_) => {
+                self.storage.set(object);
+                self.storage.leave_open(&namespace, &name_of(object), open);
+            }
         }
     }
 

@@ -57,6 +57,7 @@ pub use map::{NodeUse, Stands};
 pub use not_judged::{NotJudged, OpenComponents};
 pub use partial_groups::HalfGroup;
 
+use super::built::open_claims;
 use super::costs;
 use super::plan::Planner;
 use super::planned::{Depth, Planned};
@@ -300,8 +301,9 @@ pub(crate) fn options(catalog: &Catalog) -> Options {
     }
     // Those that exist are counted before new ones.
     claims.sort_by_key(|claim| claim.metadata("uid").is_none());
+    let open = open_claims(catalog);
     for claim in claims {
-        options.add_claim(&claim.node, &admission);
+        options.add_claim(&claim.node, &admission, &open);
     }
     options
 }

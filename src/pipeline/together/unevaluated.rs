@@ -280,4 +280,53 @@ mod tests {
             assert_eq!(whats(&ran), expected, "{patched}: {}", ran.out);
         }
     }
+
+    /// The same of claims that a LimitRange refuses: those of an object, of a template, and of a pod.
+    #[test]
+    fn claims_that_a_patch_may_change_are_not_refused() {
+        let limits = "apiVersion: v1\nkind: LimitRange\nmetadata: {name: l, namespace: ml}\nspec: {limits: [{type: PersistentVolumeClaim, max: {storage: 1Gi}}]}\n";
+        let class = "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: s, annotations: {storageclass.kubernetes.io/is-default-class: 'true'}}\nprovisioner: x\nvolumeBindingMode: WaitForFirstConsumer\n";
+        let claim = "spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 2Gi}}}";
+        let object = format!(
+            "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: c, namespace: ml}}\n{claim}\n"
+        );
+        let uses = |volume: &str| {
+            POD.replace(
+                "spec: {containers",
+                &format!("spec: {{volumes: [{{name: v, {volume}}}], containers"),
+            )
+        };
+        let templates =
+            format!("volumeClaimTemplates: [{{metadata: {{name: v}}, {claim}}}], template");
+        let set =
+            POD.replace("kind: Deployment", "kind: StatefulSet").replace("template", &templates);
+        let over = "resources: [../base]\npatches: [{path: p.yaml}]\n";
+        let of_limits = "resources: [b.yaml]\nreplacements: [{path: r.yaml}]\n";
+        for text in [
+            uses("persistentVolumeClaim: {claimName: c}") + &object,
+            uses(&format!("ephemeral: {{volumeClaimTemplate: {{{claim}}}}}")),
+            set,
+        ] {
+            for (patched, code) in [("", 2), ("over", 0), ("limits", 0)] {
+                let node = gpu_node("n1", 8, "") + class;
+                let mut files = vec![("nodes.yaml", node.as_str()), ("base/a.yaml", text.as_str())];
+                files.push(("base/kustomization.yaml", "resources: [a.yaml]\n"));
+                files.push(("limits/b.yaml", limits));
+                if patched == "over" {
+                    files.push(("over/kustomization.yaml", over));
+                }
+                let of_limits =
+                    if patched == "limits" { of_limits } else { "resources: [b.yaml]\n" };
+                files.push(("limits/kustomization.yaml", of_limits));
+                for command in ["plan", "rollout --all"] {
+                    let ran = ome_on(&format!("{command} -f {{.}}"), &files);
+                    assert_eq!(ran.code, code, "{command} {patched}: {}{}", ran.out, ran.err);
+                    let open =
+                        ran.out.contains("the server refuses the claims as they are written");
+                    assert_eq!(open, code == 0, "{command} {patched}: {}", ran.out);
+                    assert!(!ran.out.contains('✓'), "{command} {patched}: {}", ran.out);
+                }
+            }
+        }
+    }
 }

@@ -31,6 +31,8 @@ pub(super) struct Claim {
     pub(super) deleting: bool,
     /// Why there is no such claim, in the scheduler's words with the reason.
     pub(super) refused: Option<EcoString>,
+    /// Why it is open whether the server refuses it.
+    pub(super) open: Option<EcoString>,
     /// The object was never in a cluster: nobody has tried to bind it.
     pub(super) new: bool,
     /// Pods with a node that use it.
@@ -194,6 +196,17 @@ impl Storage {
         if !claim.exists {
             claim.refused = Some(eco_format!("persistentvolumeclaim \"{name}\" not found ({why})"));
         }
+    }
+
+    /// Whether the server refuses a claim is open for a reason, if any.
+    pub(in crate::cluster::schedule) fn leave_open(
+        &mut self,
+        namespace: &EcoString,
+        name: &EcoString,
+        why: Option<EcoString>,
+    ) {
+        let id = self.claim(namespace, name);
+        self.claims[id].open = why;
     }
 
     /// Whether a claim exists, or would if nothing refused it.

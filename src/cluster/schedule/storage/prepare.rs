@@ -267,6 +267,9 @@ impl Storage {
             PodVolume::Claim(name) => {
                 let id = self.numbers.get(&(namespace.clone(), name.clone()))?;
                 let claim = &self.claims[*id];
+                if let Some(why) = &claim.open {
+                    return Some(why.clone());
+                }
                 if claim.exists
                     && !claim.bound
                     && let Some(why) = self.unread_volume(claim)
