@@ -42,12 +42,23 @@ fn of_row(row: &InputRow, sources: &SourceMap) -> Value {
     out
 }
 
-/// What a comparison leaves out, in one line; `None` if that is nothing.
-pub fn not_compared(rows: &[InputRow]) -> Option<String> {
-    let left_out = rows.iter().filter(|row| {
-        row.is_passed_over() || row.requests_uncounted_devices() || row.is_operated()
+/// What a comparison leaves out, in one line; `None` if that is nothing. Of the base these are kinds of
+/// which it has more.
+pub fn not_compared(rows: &[InputRow], base: &[InputRow]) -> Option<String> {
+    let left_out = |rows: &[InputRow]| {
+        by_kind(rows.iter().filter(|row| {
+            row.is_passed_over() || row.requests_uncounted_devices() || row.is_operated()
+        }))
+    };
+    let kept = left_out(rows);
+    let of_base = left_out(base).into_iter().filter(|row| {
+        let is_like = |other: &&InputRow| {
+            other.kind == row.kind && other.foreign_group() == row.foreign_group()
+        };
+        kept.iter().find(is_like).is_none_or(|other| other.count < row.count)
     });
-    let left_out: Vec<String> = by_kind(left_out).iter().map(names).collect();
+    let of_base: Vec<String> = of_base.map(|row| format!("{} in the base", names(&row))).collect();
+    let left_out: Vec<String> = kept.iter().map(names).chain(of_base).collect();
     (!left_out.is_empty()).then(|| format!("not compared: {}", left_out.join(", ")))
 }
 
@@ -152,6 +163,24 @@ fn requests<'r>(rows: impl Iterator<Item = &'r InputRow>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{gpu_node, ome_on};
+
+    #[test]
+    fn what_only_the_base_has_is_not_compared_either() {
+        let graph = "---\napiVersion: serving.kserve.io/v1alpha1\nkind: InferenceGraph\nmetadata: {name: g, namespace: ml}\nspec: {nodes: {root: {routerType: Sequence, steps: [{serviceUrl: 'http://a'}]}}}\n";
+        let node = gpu_node("n1", 8, "");
+        let both = node.clone() + graph;
+        let line = |before: &str, after: &str| {
+            let files = [("before.yaml", before), ("after.yaml", after)];
+            let ran = ome_on("diff --base {before.yaml} -f {after.yaml}", &files);
+            let line = ran.out.lines().find(|line| line.contains("not compared: "));
+            line.unwrap_or("").trim().to_owned()
+        };
+        assert_eq!(line(&both, &node), "not compared: 1 InferenceGraph (ml/g) in the base");
+        assert_eq!(line(&node, &both), "not compared: 1 InferenceGraph (ml/g)");
+        assert_eq!(line(&both, &both), "not compared: 1 InferenceGraph (ml/g)");
+        assert_eq!(line(&node, &node), "");
+    }
 
     #[test]
     fn a_kind_of_two_groups_is_one_number() {

@@ -227,6 +227,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         sources: &after.world.sources,
         all: args.all,
         input: &after.world.input,
+        base_input: &before.world.input,
         not_compared: &changed,
     };
     Session::show_of(&[&after, &before], &view, args.output, &news, io)?;

@@ -49,6 +49,8 @@ pub struct View<'a> {
     pub all: bool,
     /// What becomes of each object of the new state.
     pub input: &'a [InputRow],
+    /// The same of the base.
+    pub base_input: &'a [InputRow],
     /// Further definitions of services that change, and that are not compared.
     pub not_compared: &'a [String],
     /// The command that shows the rollout of a service, with `{}` for its name.

@@ -302,7 +302,7 @@ impl Shown {
         capacity.extend(other_changes(&altered.collect::<Vec<_>>()));
         capacity.extend(come_and_go(&view.diff.workloads_that_go_and_come));
         capacity.extend(still_refused(view));
-        capacity.extend(accounting::not_compared(view.input).map(Cell::from));
+        capacity.extend(accounting::not_compared(view.input, view.base_input).map(Cell::from));
         let mut seen = BTreeSet::new();
         // An upgrade may serve hundreds of new services, which need one list and no groups.
         let brief = view.diff.between_releases.is_some() && !view.all;
