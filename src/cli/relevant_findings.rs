@@ -161,6 +161,13 @@ impl About {
         about
     }
 
+    /// These objects, too, and not what several share with them.
+    pub(super) fn also<'a>(mut self, objects: impl IntoIterator<Item = &'a Object>) -> Self {
+        self.objects
+            .extend(objects.into_iter().map(|object| (object.span.source, object.span.start)));
+        self
+    }
+
     /// The question is about no cluster: what several services share there has no part in it.
     pub(super) fn without_shared(mut self) -> Self {
         self.shared = false;

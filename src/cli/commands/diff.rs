@@ -204,6 +204,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = after.settle(std::mem::take(&mut answer.diagnostics));
     let found = About::selected(&after, &sides[1].services, &sides[1].servings, &found)
         .every(services.is_empty())
+        .also(if services.is_empty() { after.plain_workloads() } else { Vec::new() })
         .of(&after, found);
     // The page says at the service that its presets were not read.
     let is_news = |found: &&Diagnostic| {

@@ -82,7 +82,10 @@ fn simulate(
         rolled.iter_mut().flat_map(|service| std::mem::take(&mut service.diagnostics));
     let found = session.settle(deployment_under_test.collect::<Vec<_>>());
     let State { services: selected, servings: selected_servings, .. } = state(session)?;
-    let about = About::selected(session, &selected, &selected_servings, &found).every(true);
+    let altered = changes.workloads.iter().filter(|change| change.differs);
+    let about = About::selected(session, &selected, &selected_servings, &found)
+        .every(true)
+        .also(altered.map(|change| change.after));
     let found = about.of(session, found);
     let outcome = session.outcome(&found, rolled.iter().any(ServiceRollout::is_in_error));
     let view = All {

@@ -137,6 +137,21 @@ fn edits_of_a_stuck_deployment_complete_it() {
 }
 
 #[test]
+fn what_is_wrong_with_a_changed_workload_is_said_for_all_as_for_one() {
+    let of =
+        |image: &str, fields: &str| workload("Deployment", "a", image, 1, fields) + &nodes(&[8]);
+    let (before, after) = (of("v1", ""), of("v2", "replicsa: 3, "));
+    for command in ["rollout deploy/a", "rollout --all", "diff"] {
+        let ran = on(command, &before, &after);
+        assert!(ran.err.contains("replicsa"), "{command}: {}{}", ran.out, ran.err);
+        assert_eq!(ran.code, if command == "diff" { 2 } else { 1 }, "{command}");
+    }
+    // Of a workload that does not change nothing is news.
+    let ran = on("rollout --all", &after, &after);
+    assert!(ran.code == 0 && !ran.err.contains("replicsa"), "{}{}", ran.out, ran.err);
+}
+
+#[test]
 fn a_paused_deployment_rolls_nothing_and_scales() {
     let of = |image: &str, fields: &str, room: &[i64]| {
         workload("Deployment", "a", image, 8, fields) + &nodes(room)
