@@ -4,7 +4,7 @@ mod refusals;
 
 use crate::api::{Object, Views};
 use crate::check::{self, Baseline, View};
-use crate::cli::args::InputArgs;
+use crate::cli::args::{InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{not_built_line, trees_with_services};
@@ -108,6 +108,8 @@ enum Format {
     Human,
     /// One JSON document; its schema has a version.
     Json,
+    /// Markdown that fits a pull request comment.
+    Markdown,
     /// A single HTML page.
     Html,
     /// SARIF 2.1.0, for code hosts.
@@ -170,7 +172,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     }
     let least = session.least();
-    let is_for_people = matches!(args.output, Format::Human | Format::Html);
+    let is_for_people = matches!(args.output, Format::Human | Format::Markdown | Format::Html);
     let usual = if is_for_people && rules.is_empty() { Severity::Warning } else { Severity::Info };
     let floor = args.min_severity.unwrap_or(if io.is_quiet() { Severity::Error } else { usual });
     let summary = findings::summary(&found);
@@ -185,24 +187,20 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     shown.retain(|finding| finding.severity >= floor);
     // Formats for CI systems name files relative to the root of the repository.
     let places = || Places::new(sources, repository());
-    let read = || sources.iter().filter(|(_, source)| source.reported && source.is_input()).count();
+    let answer = finding_page::View {
+        found: &shown,
+        sources,
+        files: sources.iter().filter(|(_, source)| source.reported && source.is_input()).count(),
+        summary: &summary,
+        below: &(by_code + &overlays),
+    };
+    // What was not read is a finding, so that a document for programs needs no list of gaps.
+    let mut page = |format: PageFormat| format.print(&answer, &[], io);
     match args.output {
-        Format::Human => {
-            let style = io.style();
-            io.print(&findings::human(&shown, sources, style))?;
-            io.print(&format!(
-                "{}: {}\n",
-                plural(read(), "file"),
-                if summary.is_empty() { "nothing found" } else { &summary }
-            ))?;
-            io.print(&by_code)?;
-            io.print(&overlays)?;
-        }
-        Format::Html => {
-            let page = finding_page::html(&shown, sources, read(), &summary);
-            io.print(&page.map_err(Failure::Usage)?)?;
-        }
-        Format::Json => io.print_json(&findings::Document { found: &shown, sources })?,
+        Format::Human => page(PageFormat::Table)?,
+        Format::Json => page(PageFormat::Json)?,
+        Format::Markdown => page(PageFormat::Markdown)?,
+        Format::Html => page(PageFormat::Html)?,
         Format::Sarif => io.print_json(&sarif::Log { found: &shown, sources: &places() })?,
         Format::Github => io.print(&github::commands(&shown, &places()))?,
         Format::Junit => io.print(&junit::suites(&shown, &places(), least))?,
