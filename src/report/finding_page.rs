@@ -149,7 +149,9 @@ mod tests {
             view.markdown().unwrap()
         };
         let page = shown(&found, "102 errors");
-        assert!(page.starts_with("**ome validate**: 102 errors in 3 files\n\n| severity | where |"));
+        assert!(
+            page.starts_with("**ome validate**: 102 errors in 3 files\n\n| severity | where |")
+        );
         assert_eq!(page.matches("| unknown-field | no field ").count(), MOST_ROWS, "{page}");
         assert!(page.ends_with("|\n\n2 more: \\`-o json\\` has all\n"), "{page}");
         assert_eq!(shown(&[], ""), "**ome validate**: nothing found in 3 files\n");
