@@ -112,10 +112,12 @@ fn request(at: &At<'_>, request: &Node, is_flat: bool, found: &mut Found<'_>) {
         ["deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations"];
     name(at, request, found);
     let alternatives = request.items_of("firstAvailable");
-    let exact = match is_flat {
-        true => (alternatives.is_empty() || OWN.iter().any(|key| there(request, key).is_some()))
-            .then_some(request),
-        false => there(request, "exactly"),
+    let exact = if is_flat {
+        let is_exact =
+            alternatives.is_empty() || OWN.iter().any(|key| there(request, key).is_some());
+        is_exact.then_some(request)
+    } else {
+        there(request, "exactly")
     };
     match (exact, alternatives.is_empty()) {
         (None, true) => found(at, request, Fault::Required(ONE_OF)),

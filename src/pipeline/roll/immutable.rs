@@ -34,9 +34,8 @@ pub(super) fn refusal(earlier: &Object, object: &Object) -> Option<EcoString> {
 
 /// Whether one side has what the server fills in on the other.
 fn is_filled_in(change: &Change) -> bool {
-    let value = match (&change.from, &change.to) {
-        (Some(value), None) | (None, Some(value)) => value,
-        _ => return false,
+    let ((Some(value), None) | (None, Some(value))) = (&change.from, &change.to) else {
+        return false;
     };
     let Some(Segment::Field(field)) = change.path.0.last() else { return false };
     FILLED_IN.iter().any(|(name, filled)| {

@@ -397,8 +397,9 @@ impl Reading<'_> {
         };
         let options = self.homes.get(&index).map(|namespace| self.given.in_namespace(namespace));
         let given = options.as_ref().unwrap_or(self.given);
+        let is_serving = document.kind == "ModelServing";
         let typed = typed(document, given, self.sources, definitions, completed, &mut found);
-        of_source(&mut found, source);
+        of_source(&mut found, source, is_serving);
         template_numbers(&mut found, self.sources);
         // Values that are not there yet cannot be wrong.
         if !holes.is_empty() {
@@ -413,13 +414,13 @@ impl Reading<'_> {
 }
 
 /// Grades findings by where their document is from: a tree, a kustomization, an overlay.
-fn of_source(found: &mut Vec<Diagnostic>, source: &Source) {
+fn of_source(found: &mut Vec<Diagnostic>, source: &Source, is_serving: bool) {
     let is_in_tree = source.root.is_some();
     if is_in_tree && built::is_part(&source.name) {
         built::allow_parts(found);
     }
-    // A tree has examples of several releases.
-    if is_in_tree {
+    // A tree has examples of several releases of Kthena.
+    if is_in_tree && is_serving {
         let of_release = |finding: &&mut Diagnostic| {
             finding.code == Code::InvalidValue
                 && finding.path.as_deref() == Some("spec.rolloutStrategy.type")

@@ -334,3 +334,14 @@ fn a_list_is_its_objects_and_a_broken_document_hides_no_other() {
     assert_eq!(world.catalog.services().count(), 1);
     assert!(codes(&world, Severity::Error).contains(&"yaml-syntax"));
 }
+
+#[test]
+fn a_strategy_that_no_release_has_is_an_error_in_a_tree_too() {
+    let set = "---\napiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: a, namespace: ml}\nspec: {replicas: 1, rolloutStrategy: {type: OnDelete}, leaderWorkerTemplate: {size: 2, workerTemplate: {spec: {containers: [{name: c, image: x}]}}}}\n";
+    let text = crate::testing::gpu_node("n1", 8, "") + set;
+    for path in ["{.}", "{in.yaml}"] {
+        let command = format!("plan -o json -f {path}");
+        let ran = crate::testing::ome_on(&command, &[("in.yaml", &text)]);
+        assert_eq!((ran.code, ran.at("/placement/verdict")), (1, "does-not-fit".into()), "{path}");
+    }
+}
