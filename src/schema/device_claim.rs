@@ -232,7 +232,7 @@ mod tests {
         let tree = parse(SourceId(0), &text, 0..text.len(), &Limits::default()).value.unwrap();
         let mut places = Vec::new();
         faults(&tree, &mut |at, _, _| {
-            places.push(at.to_string().replace("spec.spec.devices.", ""))
+            places.push(at.to_string().replace("spec.spec.devices.", ""));
         });
         places
     }

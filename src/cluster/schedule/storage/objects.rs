@@ -243,6 +243,15 @@ impl Volume {
         })
     }
 
+    /// Whether a claim that names it may have it (`checkVolumeSatisfyClaim`): its labels are not asked.
+    pub(super) fn may_be_given(&self, claim: &ClaimSpec) -> bool {
+        // A claim without a class gets that of the cluster, if there is one.
+        claim.class.as_ref().is_none_or(|class| *class == self.class)
+            && self.capacity >= claim.request
+            && self.block == claim.block
+            && claim.modes.iter().all(|mode| self.modes.contains(mode))
+    }
+
     /// Whether it satisfies a claim of its class, apart from the node (`FindMatchingVolume`).
     pub(super) fn satisfies(&self, claim: &ClaimSpec) -> bool {
         let modes: BTreeSet<&EcoString> = self.modes.iter().collect();

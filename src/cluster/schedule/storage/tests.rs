@@ -43,3 +43,34 @@ fn in_which_of_several_zones_a_volume_is_made_is_not_judged() {
         assert_eq!(ran.at("/placement/verdict"), verdict, "{class} {meta}: {}", ran.out);
     }
 }
+
+#[test]
+fn a_claim_gets_the_volume_that_it_names_if_it_fits() {
+    let volume = |spec: &str| {
+        format!(
+            "---\n{{apiVersion: v1, kind: PersistentVolume, metadata: {{name: v}}, spec: {{hostPath: {{path: /x}}, {spec}}}}}\n"
+        )
+    };
+    let claim = |name: &str, spec: &str| {
+        format!(
+            "---\n{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: {name}, namespace: ml}}, spec: {{storageClassName: s, accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Gi}}}}{spec}}}}}\n"
+        )
+    };
+    let pods = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ml}\nspec: {replicas: 1, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], containers: [{name: c, image: x}]}}}\n";
+    let fits = "capacity: {storage: 2Gi}, accessModes: [ReadWriteOnce], storageClassName: s";
+    for (spec, verdict) in [
+        (fits.to_owned(), "fits"),
+        (fits.replace("2Gi", "1Mi"), "does-not-fit"),
+        (fits.replace("ReadWriteOnce", "ReadOnlyMany"), "does-not-fit"),
+        (fits.replace("storageClassName: s", "storageClassName: t"), "does-not-fit"),
+        // Kept for the claim, it is not compared.
+        (fits.replace("2Gi", "1Mi") + ", claimRef: {namespace: ml, name: c}", "fits"),
+        (fits.to_owned() + ", claimRef: {namespace: ml, name: d}", "does-not-fit"),
+    ] {
+        // Another claim, which is first by its name, would take any volume of its class.
+        let claims = claim("b", "") + &claim("c", ", volumeName: v");
+        let text = gpu_node("n1", 1, "") + &volume(&spec) + &claims + pods;
+        let ran = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)]);
+        assert_eq!(ran.at("/placement/verdict"), verdict, "{spec}: {}", ran.out);
+    }
+}

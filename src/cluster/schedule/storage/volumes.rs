@@ -192,7 +192,10 @@ impl Storage {
     /// Returns whether anything changed.
     pub(in crate::cluster::schedule) fn bind_immediate(&mut self, nodes: &Nodes) -> bool {
         let mut changed = false;
-        for id in 0..self.claims.len() {
+        // Which claim is first is chance; one that names its volume is meant to have it.
+        let mut all: Vec<ClaimId> = (0..self.claims.len()).collect();
+        all.sort_by_key(|id| self.claims[*id].volume.is_none());
+        for id in all {
             let pvc = &self.claims[id];
             let waits = self.class_of(&pvc.spec).is_some_and(|class| class.waits);
             if pvc.bound || !pvc.exists || pvc.deleting {
@@ -201,8 +204,11 @@ impl Storage {
             let spec = Arc::clone(&pvc.spec);
             if let Some(wanted) = pvc.volume.clone() {
                 let owner = (pvc.namespace.clone(), pvc.name.clone());
-                let free = self.volumes.get(&wanted).is_some_and(|volume| {
-                    volume.claim.as_ref().map_or(volume.available, |kept| *kept == owner)
+                // A volume that is kept for the claim is not looked at (pkg/controller/volume/
+                // persistentvolume/pv_controller.go, `syncUnboundClaim`).
+                let free = self.volumes.get(&wanted).is_some_and(|volume| match &volume.claim {
+                    Some(kept) => *kept == owner,
+                    None => volume.available && volume.may_be_given(&spec),
                 });
                 if free {
                     self.give(id, &wanted);
