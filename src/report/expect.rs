@@ -51,6 +51,8 @@ pub struct Done {
     pub name: String,
     /// The expectations that are not met.
     pub failures: Vec<Failure>,
+    /// What is open of those that are met: the path, and why.
+    pub open: Vec<(String, String)>,
     /// A part of its input was not read, so that it shows nothing when all others are met.
     pub incomplete: bool,
 }
@@ -84,6 +86,11 @@ impl Report {
         self.cases.iter().filter(|case| case.passed()).count()
     }
 
+    /// Whether something is open of expectations that are met.
+    pub fn is_open(&self) -> bool {
+        self.cases.iter().any(|case| !case.open.is_empty())
+    }
+
     /// The results as JSON.
     pub fn json(&self) -> Value {
         let failure = |case: &Done, failure: &Failure| {
@@ -103,12 +110,18 @@ impl Report {
             out
         };
         let cases = self.cases.iter().map(|case| {
-            json!({
+            let mut out = json!({
                 "file": case.file,
                 "name": case.name,
                 "passed": case.passed(),
                 "failures": case.failures.iter().map(|found| failure(case, found)).collect::<Vec<_>>(),
-            })
+            });
+            if !case.open.is_empty() {
+                let open = case.open.iter();
+                let open = open.map(|(path, why)| json!({ "path": path, "message": why }));
+                out["notJudged"] = open.collect();
+            }
+            out
         });
         let failed = self.failed();
         let passed = self.passed();
@@ -133,6 +146,9 @@ impl Report {
             for failure in &case.failures {
                 line!(out, "  {}:{}: {}", case.file, failure.line, failure.miss.path);
                 failure.lines().for_each(|failure| line!(out, "    {failure}"));
+            }
+            for (path, why) in &case.open {
+                line!(out, "  ! {path}: the pods have nodes; not judged: {why}");
             }
         }
         let failed = self.failed();

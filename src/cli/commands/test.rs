@@ -123,6 +123,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 file: file.display().to_string(),
                 name: case.name.to_string(),
                 failures,
+                open: open(&case, &planned),
                 incomplete,
             });
         }
@@ -146,7 +147,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     Ok(if !report.found.is_empty() {
         Outcome::CouldNot
-    } else if report.failed() > 0 {
+    } else if report.failed() > 0 || args.input.strict && report.is_open() {
         Outcome::No
     } else {
         Outcome::Done
@@ -280,6 +281,16 @@ fn judge(case: &Case, session: &Session, planned: &[Planned<'_>]) -> Result<Vec<
         });
     }
     Ok(misses)
+}
+
+/// What is open of the expectations that are met, each with its path.
+fn open(case: &Case, planned: &[Planned<'_>]) -> Vec<(String, String)> {
+    let of_service = |stated: &Stated| {
+        let planned = planned.iter().find(|planned| expect::is_service(&stated.name, planned))?;
+        let why = stated.values.iter().find_map(|one| expect::open(planned, one))?;
+        Some((format!("services.{}.fits", stated.name), why))
+    };
+    case.services.iter().filter_map(of_service).collect()
 }
 
 /// Parts of a case's input that were not read, unless the case states the finding: what is expected

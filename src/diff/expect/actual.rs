@@ -60,6 +60,19 @@ pub(super) fn answer(planned: &Planned<'_>, key: &str) -> Option<Value> {
     }
 }
 
+/// Why it is open whether the pods of a service serve although all of them have nodes.
+pub(super) fn open(planned: &Planned<'_>) -> Option<String> {
+    let why = |component: &PlannedComponent| {
+        let open = component.placement.as_ref()?.open.as_ref().map(ToString::to_string);
+        let stopped = component.stopped.as_ref();
+        let settings = component.unread_settings.as_ref();
+        open.or_else(|| stopped.map(|why| format!("the server will not start: {why}"))).or_else(
+            || settings.map(|file| format!("settings of the server were not read: {file}")),
+        )
+    };
+    planned.components.iter().find_map(why)
+}
+
 /// Expectations of services in the format of a file, below a key at `column`.
 pub(crate) fn text<'p>(
     services: impl IntoIterator<Item = &'p Planned<'p>>,

@@ -126,6 +126,13 @@ fn of_service(
     Some(miss)
 }
 
+/// What is open of an expectation that is met: that pods have nodes says nothing of what admits and
+/// starts them.
+pub fn open(planned: &Planned<'_>, expected: &Expected) -> Option<String> {
+    let is_fit = expected.key == "fits" && answer(planned, "fits") == Some(true.into());
+    super::actual::open(planned).filter(|_| is_fit && expected.value.as_bool() == Some(true))
+}
+
 /// Whether `wanted` is `NAME`, `KIND/NAME` or `KIND/NAMESPACE/NAME` of an object.
 fn names(wanted: &str, object: &Object) -> bool {
     let id = &object.id;

@@ -9,7 +9,7 @@ pub(crate) mod read;
 #[cfg(test)]
 mod tests;
 
-pub use judge::{is_object, is_service, object, service};
+pub use judge::{is_object, is_service, object, open, service};
 pub use read::cases;
 
 use crate::pipeline::Each;

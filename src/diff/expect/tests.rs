@@ -2,7 +2,8 @@
 
 use super::judge::is_object;
 use super::read::cases;
-use crate::testing::{codes, node};
+use crate::testing::{catalog, codes, gpu_node, node, ome_on, service};
+use serde_json::Value;
 
 #[test]
 fn a_file_of_cases_is_checked_like_a_manifest() {
@@ -64,4 +65,26 @@ fn expected_fields_are_compared_as_the_server_stores_them() {
     ] {
         assert_eq!(met(path, value), expected, "{path} {value}");
     }
+}
+
+#[test]
+fn what_is_open_of_pods_with_nodes_is_said() {
+    let policy = "---\napiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: p}\nspec:\n  validationFailureAction: Enforce\n  rules: [{name: r, match: {any: [{resources: {kinds: [Pod]}}]}, validate: {message: no, pattern: {metadata: {labels: {x: '?*'}}}}}]\n";
+    let of = |policy: &str, fits: &str, flags: &str| {
+        let input = catalog(1) + &service("a", "minReplicas: 1") + &gpu_node("n1", 8, "") + policy;
+        let cases = format!("cases: [{{name: c, files: [in.yaml], services: {{ml/a: {fits}}}}}]\n");
+        let files = [("in.yaml", input.as_str()), ("c.ome-test.yaml", cases.as_str())];
+        let ran = ome_on(&format!("test --no-builtin {flags} {{c.ome-test.yaml}}"), &files);
+        let says = ran.out.contains("  ! services.ml/a.fits: the pods have nodes; not judged: ");
+        let json = flags.contains("json").then(|| ran.at("/cases/0/notJudged/0/path"));
+        (ran.code, says, json.unwrap_or_default())
+    };
+    let path = || Value::from("services.ml/a.fits");
+    assert_eq!(of("", "{fits: true}", ""), (0, false, Value::Null));
+    assert_eq!(of(policy, "{fits: true}", ""), (0, true, Value::Null));
+    assert_eq!(of(policy, "{fits: true}", "-o json"), (0, false, path()));
+    assert_eq!(of(policy, "{fits: true}", "--strict").0, 2);
+    // Nothing is promised where nothing is asked.
+    assert_eq!(of(policy, "{gpus: 1}", ""), (0, false, Value::Null));
+    assert_eq!(of(policy, "{gpus: 1}", "--strict").0, 0);
 }
