@@ -361,6 +361,7 @@ impl Session {
                 | Code::AcceleratorNotFound
                 | Code::KueueNotFound
                 | Code::RouteTargetNotFound
+                | Code::ServiceNotFound
                 | Code::NoCompatibleRuntime
                 | Code::NoRuntimeForModel
         );

@@ -6,10 +6,11 @@ use super::copies;
 use super::input::Session;
 use crate::api::{Model, ModelServing, Object, Views};
 use crate::catalog::Catalog;
+use crate::check::{self, View};
 use crate::diag::{Code, Diagnostic, Severity, quoted};
 use crate::load::kinds::{self, Reach};
 use crate::load::{is_chart_part, why_not_built};
-use crate::operators::{is_of_presets, is_service};
+use crate::operators::{self, is_of_presets, is_service};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{Depth, Planned, Planner, ServiceNames, counted_objects, has_room};
 use crate::source::{SourceId, Span};
@@ -278,6 +279,7 @@ impl About {
     /// nothing else.
     fn is_meant(&self, kind: &str) -> bool {
         kinds::is_like_service(kind)
+            || kinds::is_of_service(kind)
             || (self.objects.is_empty() && kinds::reach(kind) == Reach::Presets)
     }
 
@@ -412,6 +414,17 @@ struct Used {
     volumes: bool,
     /// Claims for devices.
     devices: bool,
+}
+
+/// The findings about parts of services whose service is not there: nothing else of an answer says that a
+/// cluster does not keep them.
+pub(super) fn of_parts(session: &Session) -> Vec<Diagnostic> {
+    let catalog = &session.world.catalog;
+    if !catalog.others().iter().any(|object| kinds::is_of_service(&object.id.kind)) {
+        return Vec::new();
+    }
+    let checks = operators::checks().filter(|check| check.codes == [Code::ServiceNotFound]);
+    check::run(&View { catalog, sources: &session.world.sources }, checks, &[])
 }
 
 /// Findings that a page prints as errors of services are not printed again.

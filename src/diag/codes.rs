@@ -300,6 +300,8 @@ codes! {
         "the accelerator class named is not loaded"
     KueueNotFound "kueue-not-found" Finding Warning
         "a queue or flavor of Kueue that another one names is not loaded"
+    ServiceNotFound "service-not-found" Finding Warning
+        "an object belongs to a service that is not loaded"
     RouteTargetNotFound "route-target-not-found" Finding Warning "a route leads to nothing loaded"
     NoCompatibleAccelerator "no-compatible-accelerator" Finding Error
         "no accelerator class meets the requirements"

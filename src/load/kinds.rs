@@ -623,6 +623,11 @@ pub fn is_like_service(kind: &str) -> bool {
     matches!(kind, "LLMInferenceService" | "ModelBooster" | "InferenceGraph")
 }
 
+/// Whether objects of this kind are parts of a service, which they name.
+pub fn is_of_service(kind: &str) -> bool {
+    kind == "TrainedModel"
+}
+
 /// Whether objects of this kind have pods that are placed beside those of services.
 pub fn is_workload(kind: &str) -> bool {
     WORKLOADS.contains(&kind)

@@ -5,7 +5,7 @@ use crate::cli::args::{AtArg, DecisionArgs, EachArg, InputArgs, PageFormat, lost
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{
-    About, beside_page, charts_line, not_built_line, trees_with_services,
+    About, beside_page, charts_line, not_built_line, of_parts, trees_with_services,
 };
 use crate::cli::until_exit::UntilExit;
 use crate::cli::{Failure, Io, Outcome, complete, copies, what_if};
@@ -122,6 +122,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         None => None,
     };
     let with_services = trees_with_services(&session.world);
+    let of_parts = of_parts(&session);
     let (services, servings) = session.take_all(&args.services)?;
     let session: &Session = &session;
     let planner = Planner::of(&session.world).judging(&session.world).comparing(services.len());
@@ -148,7 +149,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let is_whole = together.is_some() && args.services.is_empty();
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let later = later.chain(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
-    let found = session.settle(later);
+    let found = session.settle(later.chain(of_parts));
     let found = About::planned(&session.world.catalog, &planned, &servings)
         .every(args.services.is_empty())
         .of(session, found);
