@@ -69,12 +69,12 @@ impl Options {
         let limit = admission.refused_claim(&namespace, object);
         let open = limit.as_ref().and_then(|why| open(&namespace, object, why));
         let limit = limit.filter(|_| open.is_none());
-        match self.quotas.charge_claim(&namespace, &usage, limit.as_ref()) {
-            Err(why) => self.storage.refuse(&namespace, &name_of(object), &why),
-            Ok(_) => {
-                self.storage.set(object);
-                self.storage.leave_open(&namespace, &name_of(object), open);
-            }
+        let charged = self.quotas.charge_claim(&namespace, &usage, limit.as_ref());
+        if let Err(why) = charged {
+            self.storage.refuse(&namespace, &name_of(object), &why);
+        } else {
+            self.storage.set(object);
+            self.storage.leave_open(&namespace, &name_of(object), open);
         }
     }
 
