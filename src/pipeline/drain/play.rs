@@ -1,7 +1,7 @@
 //! Plays a drain: each node is cordoned, its pods are evicted, their controllers create them again,
 //! and the scheduler places them.
 
-use super::site::{NO_ROOM, Site, no_node, rest};
+use super::site::{NO_ROOM, Site, rest};
 use super::{DrainBlocked, DrainStage};
 use crate::cluster::fleet::Vacated;
 use crate::cluster::schedule::{First, NodeId, PodId};
@@ -89,14 +89,9 @@ fn bare(site: &Site<'_>, world: &World, node: NodeId) -> Option<DrainBlocked> {
 
 /// A pod that lost its node and finds no other.
 fn no_room(site: &Site<'_>, world: &World, node: NodeId) -> Option<DrainBlocked> {
-    let (name, pod, _) = site.displaced(world)?;
-    let scheduler = world.scheduler();
-    Some(DrainBlocked {
-        node: scheduler.node(node).name.clone(),
-        pod: name,
-        by: NO_ROOM,
-        message: no_node(scheduler, Some(pod)),
-    })
+    let (name, message) = site.displaced(world)?;
+    let node = world.scheduler().node(node).name.clone();
+    Some(DrainBlocked { node, pod: name, by: NO_ROOM, message })
 }
 
 /// The scheduler places the pods.

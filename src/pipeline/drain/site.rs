@@ -47,7 +47,7 @@ pub(super) struct Site<'a> {
 pub(super) const NO_ROOM: &str = "no-room";
 
 /// Why a pod has no node, as the scheduler says it.
-pub(super) fn no_node(scheduler: &Scheduler, pod: Option<PodId>) -> EcoString {
+fn no_node(scheduler: &Scheduler, pod: Option<PodId>) -> EcoString {
     let why = pod.and_then(|pod| scheduler.rejection(pod));
     why.map_or_else(|| "the pod waits for a node".into(), |rejection| rejection.message.clone())
 }
@@ -356,15 +356,21 @@ impl<'a> Site<'a> {
         (counts, disrupted.into_iter().cloned().collect())
     }
 
-    /// Pods that had a node before and have none now.
-    pub(super) fn displaced(&self, world: &World) -> Option<(EcoString, PodId, NodeId)> {
+    /// The first pod that had a node before and has none now: it waits, or admission refuses the pod that
+    /// would replace it, such as a quota that is less than what runs. With the reason.
+    pub(super) fn displaced(&self, world: &World) -> Option<(EcoString, EcoString)> {
         self.workloads.iter().find_map(|workload| {
             let members = self.world.members(workload.id).iter().zip(world.members(workload.id));
             members.zip(&workload.names).find_map(|((before, now), name)| {
-                let from = self.world.scheduler().state(before.pod?).node()?;
+                self.world.scheduler().state(before.pod?).node()?;
                 let pod = now.pod?;
-                let waits = world.phase(pod) == PodPhase::Pending;
-                waits.then(|| (name.clone(), pod, from))
+                let why = match world.phase(pod) {
+                    PodPhase::Pending => no_node(world.scheduler(), Some(pod)),
+                    // No other pod took its place.
+                    PodPhase::Gone => world.refused(workload.id)?.clone(),
+                    PodPhase::Ready | PodPhase::Starting | PodPhase::Terminating => return None,
+                };
+                Some((name.clone(), why))
             })
         })
     }

@@ -190,3 +190,24 @@ fn pods_that_do_not_stay_where_they_go_are_not_judged() {
         assert_eq!(ran.code, 0, "{}", ran.out);
     }
 }
+
+#[test]
+fn a_quota_that_is_less_than_what_runs_keeps_pods_from_coming_back() {
+    let pod = |name: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, namespace: ml, uid: {name}, labels: {{app: a, pod-template-hash: h}}, ownerReferences: [{{apiVersion: apps/v1, kind: ReplicaSet, name: a-h, uid: r, controller: true}}]}}\nspec: {{nodeName: n1, containers: [{{name: c, image: x}}]}}\nstatus: {{phase: Running}}\n"
+        )
+    };
+    let deployment = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ml, uid: d}\nspec: {replicas: 2, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: x}]}}}\n";
+    for (quota, code) in [(1, 2), (2, 0)] {
+        let quota = format!(
+            "---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {{name: q, namespace: ml, uid: q}}\nspec: {{hard: {{pods: '{quota}'}}}}\n"
+        );
+        let nodes = crate::testing::gpu_node("n1", 8, "") + &crate::testing::gpu_node("n2", 8, "");
+        let text = nodes + deployment + &pod("a-1") + &pod("a-2") + &quota;
+        let ran = crate::testing::ome_on("drain n1 -f {in.yaml}", &[("in.yaml", &text)]);
+        assert_eq!(ran.code, code, "{}{}", ran.out, ran.err);
+        assert_eq!(ran.out.contains("exceeded quota: q"), code == 2, "{}", ran.out);
+        assert_eq!(ran.out.contains('✓'), code == 0, "{}", ran.out);
+    }
+}
