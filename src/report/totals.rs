@@ -84,6 +84,8 @@ pub struct Read<'r> {
     pub is_partly_read: bool,
     /// The command fails.
     pub fails: bool,
+    /// A finding is an error.
+    pub has_errors: bool,
     /// Warnings that touch the answer.
     pub warnings: usize,
     /// LLMInferenceServices that are counted without shipped configurations that they need.
@@ -99,8 +101,11 @@ pub fn verdict(
     planned: &[Planned<'_>],
     servings: &[PlannedServing<'_>],
     together: Option<&Together>,
-    Read { whole, is_partly_read, fails, warnings, without_presets, stopped: workloads }: Read<'_>,
+    read: Read<'_>,
 ) -> Option<Cell> {
+    let Read {
+        whole, is_partly_read, fails, warnings, without_presets, stopped: workloads, ..
+    } = read;
     let unknown = together.filter(|placement| !placement.not_judged.is_empty());
     let is_empty = planned.is_empty() && servings.is_empty() && totals.others.pods == 0;
     // Without services a sign stands for what went wrong, and confirms nothing.
@@ -152,10 +157,13 @@ pub fn verdict(
         1 => "; 1 counted without its presets".to_owned(),
         many => format!("; {many} counted without their presets"),
     };
+    // A service in error, a pod without a node or an unread part is the reason of the sign already.
+    let is_explained = totals.failed > 0 || pending > 0 || is_partly_read;
+    let errors = if read.has_errors && !is_explained { "; the input has errors" } else { "" };
     let unread = unread(is_partly_read);
     Some(Cell::marked(
         meaning,
-        format_args!("{summary}{fits}{unread}{stopped}{settings}{presets}{warned}"),
+        format_args!("{summary}{fits}{errors}{unread}{stopped}{settings}{presets}{warned}"),
     ))
 }
 
@@ -293,5 +301,19 @@ mod tests {
         // Nothing is confirmed of nothing.
         let line = last(&node);
         assert!(!line.contains(['✓', '!', '✗']), "{line}");
+    }
+    /// An error of the input is the reason of the sign where no service is in error.
+    #[test]
+    fn errors_of_the_input_are_the_reason_of_a_sign() {
+        let deployment = |field: &str| {
+            format!(
+                "{}---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d, namespace: ml}}\nspec: {{{field}: 1, selector: {{matchLabels: {{a: b}}}}, template: {{metadata: {{labels: {{a: b}}}}, spec: {{containers: [{{name: c, image: x, resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}}}}}\n",
+                gpu_node("n1", 8, "")
+            )
+        };
+        let line = last(&deployment("replicas"));
+        assert!(line.starts_with('✓') && line.ends_with("; all pods fit the nodes"), "{line}");
+        let line = last(&deployment("replica"));
+        assert!(line.starts_with('✗') && line.ends_with("; the input has errors"), "{line}");
     }
 }

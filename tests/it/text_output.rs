@@ -200,6 +200,7 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
         whole: true,
         is_partly_read: false,
         fails: false,
+        has_errors: false,
         warnings: 0,
         without_presets: 0,
         stopped: &[],

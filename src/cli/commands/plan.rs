@@ -321,6 +321,7 @@ impl<'a> Answer<'a> {
             whole: self.args.services.is_empty(),
             is_partly_read: session.is_incomplete(),
             fails: outcome != Outcome::Done,
+            has_errors: self.found.iter().any(|finding| finding.severity == Severity::Error),
             warnings: self.found.iter().filter(is_warning).count(),
             without_presets: without_presets(self.found),
             stopped: self.stopped,
