@@ -211,7 +211,7 @@ impl Session {
         read: impl FnOnce(Loaded, &ReadOptions) -> World,
     ) -> Result<Self, Failure> {
         let begun = Instant::now();
-        waiting::doing("reading the input");
+        waiting::PROCESS.doing("reading the input");
         let SettingsRead { settings, files: settings_files } = super::settings::read(args)?;
         let selector = args.selector.as_deref().map(Selector::parse).transpose();
         let selector =
@@ -274,7 +274,7 @@ impl Session {
         let mut world = read(loaded, &given);
         check::spell_out(&mut world.diagnostics, &world.sources);
         verbose::note(|| format!("input read in {:.1?}", begun.elapsed()));
-        waiting::doing("deciding");
+        waiting::PROCESS.doing("deciding");
         world.catalog.set_accelerator_options(ask.accelerators.clone());
         for view in &mut world.views {
             view.catalog.set_accelerator_options(ask.accelerators.clone());

@@ -123,11 +123,11 @@ pub fn main() -> ExitCode {
         let stdout = std::io::stdout();
         let is_paged = stdout.is_terminal() && pager::wanted(std::env::args_os()).is_some();
         let buffered = std::io::BufWriter::with_capacity(1 << 16, stdout.lock());
-        let mut out = waiting::After(pager::Paged::new(buffered, is_paged));
-        let mut err = waiting::After(std::io::stderr());
+        let mut out = waiting::After(pager::Paged::new(buffered, is_paged), &waiting::PROCESS);
+        let mut err = waiting::After(std::io::stderr(), &waiting::PROCESS);
         let mut io = Io::standard(&mut out, &mut err);
         if io.shows_progress() {
-            waiting::on(Box::new(std::io::stderr()));
+            waiting::PROCESS.on(Box::new(std::io::stderr()));
         }
         run(std::env::args_os(), &mut io)
     });
@@ -178,7 +178,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
     io.set_form(form(&matches));
     let proposals = cli.know(&command, &matches);
     if cli.quiet {
-        waiting::off();
+        waiting::PROCESS.off();
     }
     if cli.verbose {
         verbose::begin();
@@ -244,7 +244,7 @@ fn watched(paths: Vec<PathBuf>, arguments: &[OsString], io: &mut Io<'_>) -> u8 {
 
 /// Flushes the output, prints the error, and returns the exit code.
 fn ended(outcome: Result<Outcome, Failure>, io: &mut Io<'_>) -> u8 {
-    waiting::stop();
+    waiting::PROCESS.stop();
     // Output that is buffered may fail only here.
     let outcome = outcome.and_then(|outcome| Ok(io.out().flush().map(|()| outcome)?));
     for note in verbose::end() {

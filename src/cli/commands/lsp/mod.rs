@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         ));
     }
     // It waits for the editor most of the time.
-    waiting::off();
+    waiting::PROCESS.off();
     let (sender, inbox) = channel::<Incoming>();
     // Reading waits for the editor, so it has a thread of its own, which ends with the stream.
     std::thread::spawn(move || {

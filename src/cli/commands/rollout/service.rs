@@ -66,8 +66,8 @@ pub(super) fn run(
         sources: &session.world.sources,
     };
     session.show(&view, args.output, &found, io)?;
-    let failed = refusal.is_some_and(|refusal| !refusal.is_unread());
-    let outcome = session.outcome(&found, failed);
+    // One service was asked for: without its objects there is no answer.
+    let outcome = session.outcome(&found, refusal.is_some());
     let is_no = super::ends_badly(&components, &displaced);
     Ok(if is_no { outcome.and(Outcome::No) } else { outcome })
 }
