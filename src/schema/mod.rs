@@ -52,13 +52,13 @@ const READ_KINDS: [&str; 15] = [
     "networking.serving.volcano.sh/v1alpha1 ModelRoute modelroutes Namespaced read/ModelRoute",
     "networking.serving.volcano.sh/v1alpha1 ModelServer modelservers Namespaced read/ModelServer",
     "resource.k8s.io/v1 DeviceClass deviceclasses Cluster DeviceClass",
-    "resource.k8s.io/v1 ResourceClaim resourceclaims Namespaced ResourceClaim",
+    "resource.k8s.io/v1 ResourceClaim resourceclaims Namespaced ResourceClaimObject",
     "resource.k8s.io/v1 ResourceClaimTemplate resourceclaimtemplates Namespaced ResourceClaimTemplate",
     "resource.k8s.io/v1beta1 DeviceClass deviceclasses Cluster DeviceClass",
     "resource.k8s.io/v1beta1 ResourceClaim resourceclaims Namespaced ResourceClaimV1beta1",
     "resource.k8s.io/v1beta1 ResourceClaimTemplate resourceclaimtemplates Namespaced ResourceClaimTemplateV1beta1",
     "resource.k8s.io/v1beta2 DeviceClass deviceclasses Cluster DeviceClass",
-    "resource.k8s.io/v1beta2 ResourceClaim resourceclaims Namespaced ResourceClaim",
+    "resource.k8s.io/v1beta2 ResourceClaim resourceclaims Namespaced ResourceClaimObject",
     "resource.k8s.io/v1beta2 ResourceClaimTemplate resourceclaimtemplates Namespaced ResourceClaimTemplate",
 ];
 

@@ -409,3 +409,12 @@ fn pruning_keeps_what_open_types_and_maps_hold() {
     prune(&mut tree, ty("T\n a str\n"));
     assert_eq!(tree, json(r#"{"a":"x"}"#));
 }
+
+/// Two types of one name would be the first of them everywhere.
+#[test]
+fn a_name_is_of_one_type() {
+    let mut names = std::collections::HashSet::new();
+    for definition in table::TABLES.iter().flat_map(table::Table::definitions) {
+        assert!(names.insert(definition.name), "{}", definition.name);
+    }
+}
