@@ -474,6 +474,18 @@ fn threads_do_not_change_what_is_read() {
     assert_eq!(with(1), with(7));
 }
 
+/// What else is in a named file is no mistake where something of it is read.
+#[test]
+fn a_named_file_with_a_workload_that_is_placed_holds_something() {
+    let widget = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n";
+    let set = "---\napiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: j}\n";
+    let folder = Folder::new(&[("alone.yaml", widget), ("beside.yaml", &format!("{widget}{set}"))]);
+    for (file, severity) in [("alone.yaml", Severity::Error), ("beside.yaml", Severity::Info)] {
+        let loaded = read(&[folder.0.join(file)]);
+        assert_eq!(findings(&loaded), [(severity, "other-kind")], "{file}");
+    }
+}
+
 /// The recorded cases of the reader, as far as this module answers them.
 #[test]
 fn reader_conformance_cases_pass() {

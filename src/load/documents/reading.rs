@@ -623,8 +623,11 @@ impl<'a> Reading<'a> {
         let nothing_else = input.named
             && !kustomize::is_built(&input.name)
             && !broken
-            && self.outcome.documents.iter().all(|document| !document.is_listed)
-            && self.elsewhere.is_empty();
+            && self.elsewhere.is_empty()
+            && !self.outcome.documents.iter().any(|document| {
+                // A workload of another project is placed, although nothing else is known of it.
+                document.is_listed || kinds::is_read(&document.api_version, &document.kind)
+            });
         let nothing_else = nothing_else
             // An error tells more than that nothing was found.
             && !self.outcome.diagnostics.iter().any(|finding| finding.severity == Severity::Error);
