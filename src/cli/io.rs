@@ -337,6 +337,16 @@ mod tests {
     }
 
     #[test]
+    fn an_incomplete_answer_confirms_nothing_from_there_on() {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut io = Io::plain(&mut out, &mut err);
+        io.print("✓ whole\n").unwrap();
+        io.confirm_nothing();
+        io.print("✓ a part, ✗ no\n").unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "✓ whole\n? a part, ✗ no\n");
+    }
+
+    #[test]
     fn progress_is_shown_only_for_long_work_with_redirected_output() {
         let shown = |of: usize, out_is_terminal: bool| {
             let (mut out, mut err) = (Vec::new(), Vec::new());

@@ -95,6 +95,14 @@ fn a_field_without_an_effect_is_no_cause() {
     }
 }
 
+/// What is removed has a place on one side only.
+#[test]
+fn a_field_that_is_removed_is_the_cause() {
+    let before = catalog(1) + &service("a", "minReplicas: 1, nodeSelector: {a: b}");
+    let after = catalog(1).replace("max: 10B", "max: 11B") + &service("a", "minReplicas: 1");
+    assert_eq!(causes(&diff(&before, &after)), [cause(SERVICE, "spec.engine.nodeSelector")]);
+}
+
 #[test]
 fn edits_of_runtime_and_service_are_both_causes_where_both_reach_the_pods() {
     let before = catalog(1) + &service("a", "minReplicas: 1");

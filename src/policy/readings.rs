@@ -152,6 +152,10 @@ mod tests {
                 let followed = newest.with_modes(mode).policy(api).expect("it decides");
                 assert_eq!(followed.id, of(mode).id);
             }
+            // The mode of one operator is not that of the run.
+            let mut alone = newest.with_modes(Semantics::Documented);
+            alone.set_mode(api, Semantics::Controller);
+            assert_eq!(alone.policy(api).expect("it decides").id, release.id);
         }
         assert!(Readings::default().policy(Api::Ome).is_none());
     }

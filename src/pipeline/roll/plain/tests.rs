@@ -446,6 +446,12 @@ fn new_pods_may_be_slow_or_never_ready() {
         let ran = on(&format!("rollout deploy/a -o json {flag}"), &of("v1"), &of("v2"));
         assert_eq!((rollout(&ran)["end"].clone(), ran.code), (end.into(), code), "{flag}");
     }
+    // Old pods stay until new ones are ready, so that slower pods make further stages.
+    let stages = |flag: &str| {
+        let ran = on(&format!("rollout deploy/a -o json {flag}"), &of("v1"), &of("v2"));
+        rollout(&ran)["stages"].as_array().map_or(0, Vec::len)
+    };
+    assert!(stages("") < stages("--slow pods=3"));
     let ran = on("rollout deploy/a --stuck engine", &of("v1"), &of("v2"));
     assert!(ran.code == 1 || ran.code == 2, "{}", ran.err);
     assert!(ran.err.contains("write `--stuck pods`"), "{}", ran.err);
@@ -724,4 +730,27 @@ fn a_workload_whose_object_names_a_queue_waits_for_quota_as_in_plan() {
     // A set that does not change is none of the change.
     let same = rollout(&on("rollout sts/a -o json", &set("v1"), &set("v1")));
     assert_eq!(same["end"], "nothing-to-do", "{same}");
+}
+
+/// A new workload of a higher priority evicts pods of one that does not change, also where no
+/// controller of it is simulated.
+#[test]
+fn what_a_new_workload_evicts_is_listed() {
+    let class = "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 1000\n";
+    let before = nodes(&[8]) + class + &workload("Deployment", "a", "v1", 4, "replicas: 2, ");
+    let job = |pod: &str| {
+        format!(
+            "---\napiVersion: batch/v1\nkind: Job\nmetadata: {{name: b, namespace: ml}}\nspec: {{template: {{spec: {{{pod}restartPolicy: Never, containers: [{{name: c, image: i, resources: {{limits: {{nvidia.com/gpu: 4}}}}}}]}}}}}}\n"
+        )
+    };
+    let deployment = |pod: &str| written("Deployment", "", "b", "v1", 4, "replicas: 1, ", pod);
+    for (kind, of) in [("Job", &job as &dyn Fn(&str) -> String), ("Deployment", &deployment as &_)]
+    {
+        for (pod, evicts) in [("priorityClassName: high, ", true), ("", false)] {
+            let ran = on("rollout --all", &before, &(before.clone() + &of(pod)));
+            assert_eq!(ran.code, 2, "{}", ran.out);
+            let goes = ran.out.contains("no longer fits: Deployment/ml/a: ");
+            assert_eq!(goes, evicts, "{kind} {pod}: {}", ran.out);
+        }
+    }
 }
