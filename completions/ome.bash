@@ -4459,15 +4459,15 @@ _ome() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "human json markdown html sarif github junit gitlab rdjson" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json yaml markdown html sarif github junit gitlab rdjson" -- "${cur}"))
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json markdown html sarif github junit gitlab rdjson" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json yaml markdown html sarif github junit gitlab rdjson" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "human json markdown html sarif github junit gitlab rdjson" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json yaml markdown html sarif github junit gitlab rdjson" -- "${cur}"))
                     return 0
                     ;;
                 --min-severity)

@@ -1116,6 +1116,7 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l max-files -d 'Most 
 complete -c ome -n "__fish_ome_using_subcommand validate" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -s o -l output -l format -d 'Output format; `--format` is the same flag' -r -f -a "human\t'Text for people, with the lines in question'
 json\t'One JSON document; its schema has a version'
+yaml\t'The same document as YAML'
 markdown\t'Markdown that fits a pull request comment'
 html\t'A single HTML page'
 sarif\t'SARIF 2.1.0, for code hosts'

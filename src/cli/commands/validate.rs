@@ -108,6 +108,8 @@ enum Format {
     Human,
     /// One JSON document; its schema has a version.
     Json,
+    /// The same document as YAML.
+    Yaml,
     /// Markdown that fits a pull request comment.
     Markdown,
     /// A single HTML page.
@@ -199,6 +201,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     match args.output {
         Format::Human => page(PageFormat::Table)?,
         Format::Json => page(PageFormat::Json)?,
+        Format::Yaml => page(PageFormat::Yaml)?,
         Format::Markdown => page(PageFormat::Markdown)?,
         Format::Html => page(PageFormat::Html)?,
         Format::Sarif => io.print_json(&sarif::Log { found: &shown, sources: &places() })?,
