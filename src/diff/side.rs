@@ -147,7 +147,7 @@ pub(super) fn make<'w>(renderer: &Renderer<'w>, subject: Subject<'w>) -> Made<'w
         Subject::Service(views) => {
             let rendered = renderer.render(views, &mut Recorder::off());
             let mut decided = Decided::of(&rendered.resolution);
-            decided.error = renderer.refusal(&rendered).as_ref().map(Refused::from);
+            decided.error = renderer.refusal(&rendered).0.as_ref().map(Refused::from);
             let Rendered { mut components, objects, unfinished, diagnostics, .. } = rendered;
             let cost;
             let objects = match (&decided.error, unfinished) {

@@ -264,21 +264,16 @@ impl<'a> Renderer<'a> {
         (planned, written)
     }
 
-    /// What the webhook refuses of the runtime of a service that is not in error: it is said as in a
-    /// plan. Objects are rendered all the same, as the controller writes them where the runtime was
+    /// Why a service has no pods of these objects, and what the webhook refuses of its runtime, which is
+    /// said as in a plan: it is in error, or the webhook refuses the runtime and no document is followed
+    /// instead. Objects are rendered all the same, as the controller writes them where the runtime was
     /// there before its webhook.
-    pub fn refused_runtime(&self, rendered: &Rendered<'_>) -> Vec<Diagnostic> {
-        match rendered.refusal() {
-            None => self.ask(rendered.service).refused_runtime(&rendered.resolution),
-            Some(_) => Vec::new(),
+    pub(crate) fn refusal(&self, rendered: &Rendered<'_>) -> (Option<Failure>, Vec<Diagnostic>) {
+        if let Some(error) = rendered.refusal() {
+            return (Some(error), Vec::new());
         }
-    }
-
-    /// Why a service has no pods of these objects: none of them is output, or the webhook refuses its
-    /// runtime and no document is followed instead.
-    pub(crate) fn refusal(&self, rendered: &Rendered<'_>) -> Option<Failure> {
-        let of_runtime = || super::plan::refusal_of_runtime(&self.refused_runtime(rendered));
-        rendered.refusal().or_else(of_runtime)
+        let of_runtime = self.ask(rendered.service).refused_runtime(&rendered.resolution);
+        (super::plan::refusal_of_runtime(&of_runtime), of_runtime)
     }
 
     /// The context in which the operator of a service builds it.

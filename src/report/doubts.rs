@@ -13,10 +13,12 @@ fn not_judged(judged: &NotJudged) -> String {
 }
 
 /// What is not judged, in at most so many lines; the last one counts the others.
-pub(super) fn lines(all: &[NotJudged], most: usize) -> Vec<String> {
-    let mut out: Vec<String> = all.iter().take(most).map(not_judged).collect();
-    if all.len() > most {
-        out.push(format!("not judged: {} more", all.len() - most));
+pub(super) fn lines<'n>(all: impl IntoIterator<Item = &'n NotJudged>, most: usize) -> Vec<String> {
+    let mut all = all.into_iter();
+    let mut out: Vec<String> = all.by_ref().take(most).map(not_judged).collect();
+    let more = all.count();
+    if more > 0 {
+        out.push(format!("not judged: {more} more"));
     }
     out
 }
@@ -42,7 +44,6 @@ pub(super) fn sentences<'c>(
     let open: Vec<&Stuck> = open.filter_map(|one| one.stuck.as_ref()).collect();
     let is_told = |line: &NotJudged| open.iter().any(|end| line.is_told_by(&end.message));
     let not_judged = doubts.not_judged.iter().filter(|line| !is_told(line));
-    let not_judged: Vec<NotJudged> = not_judged.cloned().collect();
     let stopped = doubts.stopped.iter().take(most);
     let stopped = stopped.map(|(name, why)| format!("the server of {name} will not start: {why}"));
     let more = doubts
@@ -50,7 +51,7 @@ pub(super) fn sentences<'c>(
         .len()
         .checked_sub(most + 1)
         .map(|more| format!("{} will not start either", plural(more + 1, "server")));
-    let all = assumed(&doubts.assumed).chain(lines(&not_judged, most));
+    let all = assumed(&doubts.assumed).chain(lines(not_judged, most));
     all.chain(stopped).chain(more).map(Cell::warn).collect()
 }
 

@@ -100,7 +100,7 @@ impl View<'_> {
     /// What stands below the services: the placement of everything, and the ModelServings.
     fn below(&self) -> Sheet {
         let mut page = Sheet::default();
-        let is_short = together::is_short(self.planned, self.servings);
+        let is_short = together::pending(self.planned, self.servings, None) > 0;
         let below = self.placed.map(|placed| together::below(placed, is_short)).unwrap_or_default();
         if !below.is_empty() {
             page.lines(below.lines().map(ToOwned::to_owned));

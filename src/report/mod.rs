@@ -43,7 +43,6 @@ pub mod markdown;
 pub mod matrix;
 pub mod merged;
 mod model;
-
 pub mod phrases;
 pub mod places;
 pub mod plan;

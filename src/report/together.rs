@@ -22,14 +22,16 @@ pub(super) const LISTED: usize = 10;
 /// Number of services to name in a sentence.
 const NAMED: usize = 3;
 
-/// Whether any pod of the shown services and ModelServings has no node.
-pub fn is_short(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> bool {
-    pending(planned, servings) > 0
-}
-
-/// How many pods of the shown services and ModelServings have no node.
-pub(super) fn pending(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> usize {
-    placements(planned, servings).map(|(_, placement)| placement.pending()).sum()
+/// How many pods of the shown services and ModelServings have no node; with those of other workloads
+/// if the `whole` fleet is shown.
+pub fn pending(
+    planned: &[Planned<'_>],
+    servings: &[PlannedServing<'_>],
+    whole: Option<&Together>,
+) -> usize {
+    let shown: usize =
+        placements(planned, servings).map(|(_, placement)| placement.pending()).sum();
+    shown + whole.map_or(0, |placement| placement.others.pending)
 }
 
 /// The placements of all shown services and ModelServings, with their names.

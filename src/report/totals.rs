@@ -113,9 +113,8 @@ pub fn verdict(
     if is_empty && is_clean && workloads.is_empty() {
         return None;
     }
-    let pending = together::pending(planned, servings)
-        // Other workloads are not among the services that were selected.
-        + together.filter(|_| whole).map_or(0, |placement| placement.others.pending);
+    // Other workloads are not among the services that were selected.
+    let pending = together::pending(planned, servings, together.filter(|_| whole));
     let fits = match pending {
         // Without nodes nothing is said about room.
         _ if together.is_none() => String::new(),

@@ -15,7 +15,7 @@ use crate::pipeline::{
     together, totals,
 };
 use crate::report::explained::View;
-use crate::report::together::is_short;
+use crate::report::together::pending;
 use crate::report::{graph, judged, plan};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -169,8 +169,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = notes_together(knative_together(found));
     let whole = args.services.is_empty();
     let is_failed = copies::any_fails(&session.world, &planned, whole);
-    let others = placed.as_ref().is_some_and(|placed| whole && placed.others.pending > 0);
-    let waits = others || is_short(&planned, &servings);
+    let waits = pending(&planned, &servings, placed.as_ref().filter(|_| whole)) > 0;
     let outcome = session.outcome(&found, is_failed);
     let unfilled = unfilled::line("planned", &not_filled(&planned));
     let page = args.output.page();
@@ -182,12 +181,15 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let machines = session.world.catalog.machines();
     let is_answer = planned.is_empty() && servings.is_empty() && !session.is_explained();
-    let without_services = is_answer
-        .then(|| Some("no services".to_owned()).into_iter().chain(session.instead_of_services()));
+    let mut without_services = Vec::new();
+    if is_answer {
+        without_services.push("no services".to_owned());
+        without_services.extend(session.instead_of_services());
+    }
     let answer = View {
         readings: session.named_readings(),
         header: &session.header(),
-        without_services: without_services.into_iter().flatten().collect(),
+        without_services,
         detail,
         planned: &planned,
         notes: &notes,

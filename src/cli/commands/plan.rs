@@ -298,8 +298,7 @@ impl<'a> Answer<'a> {
     fn outcome(&self) -> Outcome {
         let Self { args, session, planned, together, .. } = self;
         let whole = args.services.is_empty();
-        let waits = report::is_short(planned, self.servings)
-            || whole && together.is_some_and(|placement| placement.others.pending > 0);
+        let waits = report::pending(planned, self.servings, together.filter(|_| whole)) > 0;
         let is_failed = copies::any_fails(&session.world, planned, whole);
         let outcome = session.outcome(self.found, is_failed);
         // Under `--strict`, what was not judged is not enough for a yes.

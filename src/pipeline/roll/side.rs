@@ -48,8 +48,7 @@ pub(super) fn render<'a>(
     context: &PodContext,
 ) -> Side {
     let rendered = renderer.render_service(service, &mut Recorder::off());
-    let of_runtime = renderer.refused_runtime(&rendered);
-    let error = renderer.refusal(&rendered);
+    let (error, of_runtime) = renderer.refusal(&rendered);
     let before = rendered.unfinished.as_ref().map(|unfinished| renderer.before_failure(unfinished));
     let objects = match (&before, &error) {
         (Some(before), _) => &before[..],

@@ -52,9 +52,10 @@ pub(super) fn found(
             )
         };
         let why = kept.contested.clone().or_else(|| other.then(scaled));
-        let serving = || eco_format!("{namespace}/{name}");
-        found
-            .extend(why.map(|why| line(eco_format!("ModelServing {}", serving()), why, serving())));
+        found.extend(why.map(|why| {
+            let serving = eco_format!("{namespace}/{name}");
+            line(eco_format!("ModelServing {serving}"), why, serving)
+        }));
     }
     for object in counted_objects(planner.catalog(), services) {
         let why = autoscalers.kept(object).and_then(|kept| kept.contested);

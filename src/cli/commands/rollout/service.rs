@@ -36,8 +36,7 @@ pub(super) fn run(
     };
     let mut workloads = crate::diff::waves::workloads(&before, after.written(), pods);
     let waves = crate::diff::waves::waves(after.written());
-    let of_runtime = renderer.refused_runtime(&after);
-    let refusal = renderer.refusal(&after);
+    let (refusal, of_runtime) = renderer.refusal(&after);
     let found = after.diagnostics.into_iter().chain(of_runtime).collect::<Vec<_>>();
     let found = session.settle(found);
     let found = About::planned(&session.world.catalog, &planned, &[]).of(session, found);
