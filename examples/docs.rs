@@ -290,13 +290,14 @@ fn changes() -> String {
             .iter()
             .map(|(field, when)| format!("`{field}` ({})", when.as_str()))
             .collect();
+        let sealed = effect.sealed_by.map(|field| format!(", if `{field}` is true"));
         let _ = writeln!(
             out,
             "| {} ({group}) | {} | {} | {} | {} | {} |",
             effect.kind,
             list(effect.restarts),
             list(effect.spares),
-            refused.join(", "),
+            refused.join(", ") + &sealed.unwrap_or_default(),
             list(effect.mutable),
             cell(effect.cite)
         );

@@ -340,6 +340,10 @@ impl About {
             if gaps.contains(&(finding.code, finding.span())) {
                 return true;
             }
+            // What changes in the whole input is the question, and a server refuses this of it.
+            if finding.code == Code::ImmutableField && self.every {
+                return true;
+            }
             // A kind that no known release has may decide about any service.
             if finding.code == Code::NewerThanKnown && finding.path.as_deref() == Some("kind") {
                 return self.every;

@@ -46,7 +46,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::operators::servings;
 pub use crate::pipeline::State;
 use crate::pipeline::render::{Renderer, WINDOW};
-use crate::pipeline::{At, ServingUpgrade, Upgrades, come_and_go};
+use crate::pipeline::{At, ServingUpgrade, Upgrades, come_and_go, updates};
 use crate::policy::Policy;
 use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;
@@ -382,6 +382,8 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
         upgrade::order(&mut diff);
     }
     let is_upgrade = diff.between_releases.is_some();
+    let catalogs = sides.map(|side| &side.world.catalog);
+    diff.diagnostics.extend(updates::refused(catalogs[0], catalogs[1]));
     diff.capacity = capacity::capacity(before, after, settings, &diff.groups, is_upgrade);
     diff.workloads = capacity::altered(before, after);
     diff.workloads_that_go_and_come = come_and_go(before, after);
@@ -481,19 +483,5 @@ fn refusals(group: &Group) -> Vec<Diagnostic> {
             .filter(|change| object.immutable.contains(&change.path))
             .map(move |change| (object, change))
     });
-    fields
-        .map(|(object, change)| {
-            Diagnostic::new(
-                Code::ImmutableField,
-                format!(
-                    "`{}` of {} may not change: the API server refuses the update",
-                    change.path, object.id
-                ),
-            )
-            .at(change.to.as_ref().and_then(|node| node.origin.span()))
-            .path(change.path.to_string())
-            .object(object.id.to_string())
-            .help("delete the object before the change is applied, or keep the field as it was")
-        })
-        .collect()
+    fields.map(|(object, change)| updates::finding(&object.id, change)).collect()
 }

@@ -42,6 +42,7 @@ pub(crate) mod testing;
 pub(crate) mod together;
 pub(crate) mod totals;
 pub(crate) mod uncounted;
+pub(crate) mod updates;
 pub(crate) mod upgrade;
 pub(crate) mod users;
 pub(crate) mod what_if;

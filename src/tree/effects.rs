@@ -53,11 +53,31 @@ pub struct Effect {
     pub immutable: &'static [(&'static str, When)],
     /// Exceptions of `immutable`.
     pub mutable: &'static [&'static str],
+    /// The field of the object that makes them immutable when it is true; none: they always are.
+    pub sealed_by: Option<&'static str>,
     /// The source.
     pub cite: &'static str,
 }
 
+/// What a change of a kind does that no row says more of.
+const NONE: Effect = Effect {
+    group: "",
+    kind: "",
+    restarts: &[],
+    spares: &[],
+    immutable: &[],
+    mutable: &[],
+    sealed_by: None,
+    cite: "",
+};
+
 impl Effect {
+    /// Whether fields of this object may not change.
+    pub(crate) fn is_sealed(&self, object: &Node) -> bool {
+        let is_true = |field: &str| object.get(field).and_then(Node::as_bool) == Some(true);
+        self.sealed_by.is_none_or(is_true)
+    }
+
     /// Whether objects of the kind run pods.
     pub fn runs_pods(&self) -> bool {
         !self.restarts.is_empty()
@@ -88,16 +108,14 @@ pub static EFFECTS: &[Effect] = &[
         group: "apps",
         kind: "Deployment",
         restarts: &["spec.template"],
-        spares: &[],
         immutable: &[("spec.selector", When::Always)],
-        mutable: &[],
         cite: "Kubernetes, Deployments: \"a Deployment's rollout is triggered if and only if the Deployment's Pod template is changed\"; selector immutable in apps/v1",
+        ..NONE
     },
     Effect {
         group: "apps",
         kind: "StatefulSet",
         restarts: &["spec.template"],
-        spares: &[],
         immutable: &[("spec", When::Always)],
         mutable: &[
             "spec.replicas",
@@ -109,21 +127,19 @@ pub static EFFECTS: &[Effect] = &[
             "spec.minReadySeconds",
         ],
         cite: "Kubernetes, pkg/apis/apps/validation: ValidateStatefulSetUpdate",
+        ..NONE
     },
     Effect {
         group: "apps",
         kind: "DaemonSet",
         restarts: &["spec.template"],
-        spares: &[],
         immutable: &[("spec.selector", When::Always)],
-        mutable: &[],
         cite: "Kubernetes, pkg/registry/apps/daemonset/strategy.go: ValidateUpdate",
+        ..NONE
     },
     Effect {
         group: "batch",
         kind: "Job",
-        restarts: &[],
-        spares: &[],
         immutable: &[
             ("spec.template", When::Always),
             ("spec.selector", When::Always),
@@ -132,56 +148,126 @@ pub static EFFECTS: &[Effect] = &[
             ("spec.backoffLimitPerIndex", When::Always),
             ("spec.managedBy", When::Always),
         ],
-        mutable: &[],
         cite: "Kubernetes, pkg/apis/batch/validation: ValidateJobSpecUpdate",
+        ..NONE
     },
     Effect {
-        group: "",
         kind: "Service",
-        restarts: &[],
-        spares: &[],
         immutable: &[("spec.clusterIP", When::Set), ("spec.clusterIPs", When::Set)],
-        mutable: &[],
         cite: "Kubernetes, pkg/apis/core/validation: ValidateServiceUpdate, \"may not change once set\"; an address left out is kept",
+        ..NONE
     },
     Effect {
-        group: "",
         kind: "PersistentVolumeClaim",
-        restarts: &[],
-        spares: &[],
+        immutable: &[
+            ("spec.accessModes", When::Always),
+            ("spec.dataSource", When::Kept),
+            ("spec.dataSourceRef", When::Kept),
+            ("spec.selector", When::Always),
+            ("spec.storageClassName", When::Kept),
+            ("spec.volumeMode", When::Kept),
+            ("spec.volumeName", When::Kept),
+        ],
+        cite: "Kubernetes, pkg/apis/core/validation: \"spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\"; admission and binding fill in what is left out",
+        ..NONE
+    },
+    Effect {
+        kind: "PersistentVolume",
+        immutable: &[
+            ("spec.csi.driver", When::Kept),
+            ("spec.csi.volumeAttributes", When::Always),
+            ("spec.csi.volumeHandle", When::Kept),
+            ("spec.hostPath.path", When::Kept),
+            ("spec.local.path", When::Kept),
+            ("spec.nfs.path", When::Kept),
+            ("spec.nfs.server", When::Kept),
+            ("spec.volumeMode", When::Kept),
+        ],
+        cite: "Kubernetes, pkg/apis/core/validation: ValidatePersistentVolumeUpdate, \"spec.persistentvolumesource is immutable after creation\"",
+        ..NONE
+    },
+    Effect {
+        kind: "ConfigMap",
+        immutable: &[
+            ("binaryData", When::Always),
+            ("data", When::Always),
+            ("immutable", When::Always),
+        ],
+        sealed_by: Some("immutable"),
+        cite: "Kubernetes, pkg/apis/core/validation: ValidateConfigMapUpdate, \"field is immutable when `immutable` is set\"",
+        ..NONE
+    },
+    Effect {
+        group: "storage.k8s.io",
+        kind: "StorageClass",
+        immutable: &[
+            ("parameters", When::Always),
+            ("provisioner", When::Kept),
+            ("reclaimPolicy", When::Kept),
+            ("volumeBindingMode", When::Kept),
+        ],
+        cite: "Kubernetes, pkg/apis/storage/validation: ValidateStorageClassUpdate, \"updates to parameters are forbidden.\"",
+        ..NONE
+    },
+    Effect {
+        group: "scheduling.k8s.io",
+        kind: "PriorityClass",
+        immutable: &[("value", When::Kept), ("preemptionPolicy", When::Kept)],
+        cite: "Kubernetes, pkg/apis/scheduling/validation: ValidatePriorityClassUpdate, \"may not be changed in an update.\"",
+        ..NONE
+    },
+    Effect {
+        group: "node.k8s.io",
+        kind: "RuntimeClass",
+        immutable: &[("handler", When::Kept)],
+        cite: "Kubernetes, pkg/apis/node/validation: ValidateRuntimeClassUpdate",
+        ..NONE
+    },
+    Effect {
+        group: "resource.k8s.io",
+        kind: "ResourceClaim",
         immutable: &[("spec", When::Always)],
-        mutable: &["spec.resources.requests", "spec.volumeAttributesClassName"],
-        cite: "Kubernetes, pkg/apis/core/validation: \"spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\"",
+        cite: "Kubernetes, pkg/apis/resource/validation: ValidateResourceClaimUpdate",
+        ..NONE
+    },
+    Effect {
+        group: "resource.k8s.io",
+        kind: "ResourceClaimTemplate",
+        immutable: &[("spec", When::Always)],
+        cite: "Kubernetes, pkg/apis/resource/validation: ValidateResourceClaimTemplateUpdate",
+        ..NONE
+    },
+    Effect {
+        group: "rbac.authorization.k8s.io",
+        kind: "ClusterRoleBinding",
+        immutable: &[("roleRef.kind", When::Kept), ("roleRef.name", When::Kept)],
+        cite: "Kubernetes, pkg/apis/rbac/validation: \"cannot change roleRef\"",
+        ..NONE
     },
     Effect {
         group: "rbac.authorization.k8s.io",
         kind: "RoleBinding",
-        restarts: &[],
-        spares: &[],
-        immutable: &[("roleRef", When::Always)],
-        mutable: &[],
+        immutable: &[("roleRef.kind", When::Kept), ("roleRef.name", When::Kept)],
         cite: "Kubernetes, pkg/apis/rbac/validation: \"cannot change roleRef\"",
+        ..NONE
     },
     Effect {
         group: "leaderworkerset.x-k8s.io",
         kind: "LeaderWorkerSet",
         restarts: &["spec.leaderWorkerTemplate", "spec.networkConfig"],
-        spares: &[],
         immutable: &[
             ("spec.leaderWorkerTemplate.subGroupPolicy", When::Always),
             ("spec.networkConfig.subdomainPolicy", When::Removed),
         ],
-        mutable: &[],
         cite: "LeaderWorkerSet v0.5: pkg/webhooks/leaderworkerset_webhook.go; a revision is of the template and the network configuration",
+        ..NONE
     },
     Effect {
         group: "serving.knative.dev",
         kind: "Service",
         restarts: &["spec.template"],
-        spares: &[],
-        immutable: &[],
-        mutable: &[],
         cite: "Knative Serving: a change of the template makes a revision, and a revision has pods of its own",
+        ..NONE
     },
     Effect {
         group: "workload.serving.volcano.sh",
@@ -196,8 +282,8 @@ pub static EFFECTS: &[Effect] = &[
             ("spec.template.gangPolicy.minRoleReplicas", When::Kept),
             ("spec.template.gangPolicy", When::Removed),
         ],
-        mutable: &[],
         cite: "Kthena blog, A Deep Dive of ModelServing, Rolling Update; docs/decisions.md#model-serving-rollout; pkg/apis/workload/v1alpha1/model_serving_types.go; pkg/model-serving-controller/utils/revision_util.go: CRD rules, and what the revision is made of",
+        ..NONE
     },
 ];
 

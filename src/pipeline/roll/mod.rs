@@ -15,7 +15,6 @@ pub(crate) mod edit;
 pub(crate) mod end;
 mod evicted;
 pub(crate) mod fix;
-mod immutable;
 pub(crate) mod order;
 mod others;
 pub(crate) mod outcome;

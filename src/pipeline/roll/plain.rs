@@ -7,7 +7,6 @@
 use super::Ground;
 use super::changes::{Before, WorkloadChange};
 use super::end::has_new_template;
-use super::immutable;
 use super::outcome::{ComponentRollout, RollEnd, Stuck};
 use super::track::{Begins, Kind, Part, Track};
 use crate::api::{Object, was_in_cluster};
@@ -20,6 +19,7 @@ use crate::pipeline::together::claims::PODS;
 use crate::pipeline::together::counted_kinds;
 use crate::pipeline::together::plain_queue::PlainQueue;
 use crate::pipeline::together::workloads::{id_of, unserved, with_replicas};
+use crate::pipeline::updates;
 use crate::tree::covers;
 use crate::yaml::{FieldPath, Node};
 use ecow::{EcoString, eco_format};
@@ -349,7 +349,7 @@ fn read(
     }
     let [before, after] = readers;
     let refusal = earlier.filter(|_| after.catalog.refused(object).is_none());
-    if let Some(why) = refusal.and_then(|earlier| immutable::refusal(earlier, object)) {
+    if let Some(why) = refusal.and_then(|earlier| updates::refusal(earlier, object)) {
         return Changed::NotSimulated(why);
     }
     let read = after.read(object, keeps.and_then(template));

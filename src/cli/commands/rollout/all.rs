@@ -6,7 +6,9 @@ use crate::api::{ModelServing, Service};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome, unfilled};
-use crate::pipeline::{Changes, ServiceChange, ServiceRollout, ServingChange, State, roll};
+use crate::pipeline::{
+    Changes, ServiceChange, ServiceRollout, ServingChange, State, roll, updates,
+};
 use crate::report::roll_all::All;
 
 /// Plays the changes of the whole fleet and prints them.
@@ -80,7 +82,11 @@ fn simulate(
     let doubts = super::doubts(session, earlier, &mut rolled, None, changes.may_create());
     let deployment_under_test =
         rolled.iter_mut().flat_map(|service| std::mem::take(&mut service.diagnostics));
-    let found = session.settle(deployment_under_test.collect::<Vec<_>>());
+    let mut found: Vec<_> = deployment_under_test.collect();
+    if let Some(before) = changes.before {
+        found.extend(updates::refused(&before.catalog, &session.world.catalog));
+    }
+    let found = session.settle(found);
     let State { services: selected, servings: selected_servings, .. } = state(session)?;
     let altered = changes.workloads.iter().filter(|change| change.differs);
     let about = About::selected(session, &selected, &selected_servings, &found)
