@@ -6,7 +6,7 @@ use super::{DrainFix, Move};
 use crate::cluster::fleet::{Vacated, named};
 use crate::cluster::schedule::{Limit, NodeId};
 use crate::quantity::IntOrPercent;
-use crate::rollout::DrainBudget;
+use crate::rollout::{DrainBudget, PodPhase};
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -36,7 +36,8 @@ fn budgets(site: &Site<'_>, nodes: &[NodeId], first: &EcoString) -> Option<EcoSt
     let mut pod = first.clone();
     for _ in 0..MOST_EDITS {
         let at = guarding(site, &budgets, &pod)?;
-        let (relaxed, edit) = relaxed(&budgets[at])?;
+        let is_ready = is_ready(site, &pod);
+        let (relaxed, edit) = relaxed(&budgets[at], is_ready)?;
         // The same budget may have to give way more than once.
         edits.retain(|edit| !edit.ends_with(&subject(&budgets[at])));
         edits.push(edit);
@@ -62,12 +63,28 @@ fn guarding(site: &Site<'_>, budgets: &[DrainBudget], pod: &EcoString) -> Option
     guards.next().is_none().then_some(first)
 }
 
+/// Whether a pod is ready before the drain.
+fn is_ready(site: &Site<'_>, pod: &EcoString) -> bool {
+    let mut pods = site.world.scheduler().pods();
+    let found = pods.find(|id| site.name(&site.world, *id) == *pod);
+    found.is_none_or(|id| site.world.phase(id) == PodPhase::Ready)
+}
+
 fn subject(budget: &DrainBudget) -> String {
     format!(" in PodDisruptionBudget {}/{}", budget.budget.namespace, budget.name)
 }
 
 /// A budget that allows one more pod, and the edit.
-fn relaxed(budget: &DrainBudget) -> Option<(DrainBudget, EcoString)> {
+fn relaxed(budget: &DrainBudget, is_ready: bool) -> Option<(DrainBudget, EcoString)> {
+    // A pod that is not ready takes nothing away, so that this costs less than a lower limit
+    // (pkg/registry/core/pod/storage/eviction.go).
+    if !is_ready && !budget.always_allow {
+        let mut next = budget.clone();
+        next.always_allow = true;
+        let edit =
+            eco_format!("set spec.unhealthyPodEvictionPolicy to AlwaysAllow{}", subject(budget));
+        return Some((next, edit));
+    }
     let (limit, edit) = match budget.budget.limit {
         Limit::MinAvailable(IntOrPercent::Int(number)) if number > 0 => (
             Limit::MinAvailable(IntOrPercent::Int(number - 1)),

@@ -93,6 +93,28 @@ fn a_budget_gives_way_by_no_more_than_it_has_to() {
 }
 
 #[test]
+fn the_budget_of_pods_that_are_not_ready_lets_them_go_first() {
+    let mut unready = replica("chat", 0, "a", 2);
+    unready["status"]["conditions"] = json!([{"type": "Ready", "status": "False"}]);
+    let ready = replica("chat", 0, "a", 2);
+    for (pod, policy, edit) in [
+        (
+            &unready,
+            Value::Null,
+            "set spec.unhealthyPodEvictionPolicy to AlwaysAllow in PodDisruptionBudget ml/chat",
+        ),
+        (&unready, json!("AlwaysAllow"), ""),
+        (&ready, Value::Null, "set spec.minAvailable to 0 in PodDisruptionBudget ml/chat"),
+    ] {
+        let policy =
+            budget("chat", json!({"minAvailable": 1, "unhealthyPodEvictionPolicy": policy}));
+        let drained = of(&[node("a", "l"), node("b", "l"), pod.clone(), policy], &["a"]);
+        assert_eq!(fix(&drained), edit, "{drained:?}");
+        assert_eq!(drained.is_complete(), edit.is_empty());
+    }
+}
+
+#[test]
 fn pods_without_room_block_and_nodes_are_proposed_until_they_fit() {
     let full = |at: usize, on: &str| replica("big", at, on, 8);
     let fleet =
