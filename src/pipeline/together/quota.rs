@@ -3,15 +3,18 @@
 
 use super::claims::{Claim, Who};
 use super::not_judged::{Counted, Open};
-use super::plain_queue::{PlainQueue, PodGroup};
+use super::plain_queue::{POD, PlainQueue, PodGroup, shape};
 use super::units::{self, OfFlavors, Units, apply as apply_units, hold as hold_units, of_flavor};
+use crate::api::Field;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Fleet, Replica, Workload};
 use crate::decision::{Admitted, QueueDecision, UnreadQueue};
-use crate::operators::kueue::admit;
+use crate::objects::metadata::KUEUE_QUEUE;
+use crate::operators::kueue::admit::{self, PodSet};
 use crate::operators::kueue::cohort::Ledger;
 use crate::pipeline::planned::{Planned, PlannedComponent};
 use crate::pipeline::question::{Each, joined, message};
+use crate::yaml::Origin;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +28,7 @@ pub(super) fn hold(
     // Without queues in the input a label holds nothing.
     let has_queues = catalog.has_queues();
     let mut held = BTreeMap::new();
-    let mut ledger = Ledger::default();
+    let mut ledger = in_use(catalog, fleet);
     let mut groups = BTreeSet::new();
     // In the order of placement: what comes first takes the quota.
     for at in fleet.sequence() {
@@ -69,6 +72,29 @@ pub(super) fn hold(
         planned_component.queue = joined(&decisions, each).map(Box::new);
     }
     held
+}
+
+/// The label of pods that Kueue manages (kueue, pkg/controller/constants).
+const MANAGED: &str = "kueue.x-k8s.io/managed";
+
+/// The quota that pods have which run and belong to nothing that is placed: what was admitted stays.
+fn in_use(catalog: &Catalog, fleet: &Fleet) -> Ledger {
+    let mut ledger = Ledger::default();
+    if !catalog.has_queues() {
+        return ledger;
+    }
+    for pod in fleet.others.iter().map(|other| &other.template) {
+        // What Kueue does not manage was never admitted, although it names a queue.
+        if pod.labels.get(MANAGED).is_none_or(|managed| managed != "true") {
+            continue;
+        }
+        let Some(queue) = pod.labels.get(KUEUE_QUEUE) else { continue };
+        let queue = Field::new(queue.clone(), Origin::Derived(&POD));
+        let shape = shape(pod);
+        let set = [PodSet { shape: &shape, count: 1 }];
+        admit::admit(catalog, &pod.namespace, queue, &set, 1, &mut ledger);
+    }
+    ledger
 }
 
 /// What the queues of a component admit of each of its workloads, after what the ledger has, and what
@@ -290,7 +316,7 @@ pub(super) fn waiting(
     sequence: &[usize],
 ) -> BTreeSet<usize> {
     let has_queues = catalog.has_queues();
-    let mut ledger = Ledger::default();
+    let mut ledger = in_use(catalog, fleet);
     let mut waits = |at: &usize| {
         let Who::Component(service, component) = claims[*at].who else {
             let workload = &fleet.workloads[*at];
@@ -385,6 +411,38 @@ mod tests {
                 assert_eq!(page.code, expected, "{command} {queues}: {}", page.out);
                 assert!(verdict == "fits" || !page.out.contains('✓'), "{command}: {}", page.out);
             }
+        }
+    }
+
+    #[test]
+    fn what_was_admitted_of_another_workload_keeps_its_quota() {
+        let pod = |name: &str, labels: &str, rest: &str| {
+            format!(
+                "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, namespace: ml, labels: {{{labels}}}}}\nspec: {{{rest}containers: [{{name: c, image: x, resources: {{limits: {{nvidia.com/gpu: 4}}}}}}]}}\n"
+            )
+        };
+        const QUEUED: &str = "kueue.x-k8s.io/queue-name: lq, kueue.x-k8s.io/managed: 'true'";
+        let waits = pod("new", "kueue.x-k8s.io/queue-name: lq", "");
+        for (labels, quota, verdict) in [
+            (QUEUED, 8, "fits"),
+            (QUEUED, 7, "does-not-fit"),
+            // Kueue does not manage it, so that it has no quota.
+            ("kueue.x-k8s.io/queue-name: lq", 7, "fits"),
+            ("a: b", 7, "fits"),
+        ] {
+            let cluster = CLUSTER.replace("nominalQuota: 8}", &format!("nominalQuota: {quota}}}"));
+            let runs = pod("old", labels, "nodeName: n1, ") + "status: {phase: Running}\n";
+            let text = [
+                gpu_node("n1", 8, ""),
+                runs,
+                waits.clone(),
+                FLAVOR.into(),
+                cluster,
+                local("lq", "ml", "cq", ""),
+            ]
+            .concat();
+            let ran = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", text.as_str())]);
+            assert_eq!(ran.at("/placement/verdict"), verdict, "{labels} {quota}: {}", ran.out);
         }
     }
 }
