@@ -416,12 +416,12 @@ mod tests {
 
     #[test]
     fn what_was_admitted_of_another_workload_keeps_its_quota() {
+        const QUEUED: &str = "kueue.x-k8s.io/queue-name: lq, kueue.x-k8s.io/managed: 'true'";
         let pod = |name: &str, labels: &str, rest: &str| {
             format!(
                 "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, namespace: ml, labels: {{{labels}}}}}\nspec: {{{rest}containers: [{{name: c, image: x, resources: {{limits: {{nvidia.com/gpu: 4}}}}}}]}}\n"
             )
         };
-        const QUEUED: &str = "kueue.x-k8s.io/queue-name: lq, kueue.x-k8s.io/managed: 'true'";
         let waits = pod("new", "kueue.x-k8s.io/queue-name: lq", "");
         for (labels, quota, verdict) in [
             (QUEUED, 8, "fits"),
