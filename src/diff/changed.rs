@@ -108,10 +108,8 @@ pub(super) fn object_changes(before: &Made<'_>, after: &Made<'_>) -> Vec<ObjectC
                 continue;
             }
             if let Some(effect) = effect {
-                change.immutable = change
-                    .changes
-                    .iter()
-                    .filter(|change| effect.refuses(change))
+                change.immutable = effect
+                    .refused(old, &change.changes)
                     .map(|change| change.path.clone())
                     .collect();
                 change.restart = change.changes.iter().any(|change| effect.restarts(change));
@@ -245,6 +243,23 @@ mod tests {
             whole: None,
             component: None,
             runs_pods: false,
+        }
+    }
+
+    #[test]
+    fn a_config_map_of_a_service_is_replaced_only_if_it_is_sealed() {
+        for (sealed, action) in [("", Action::Update), ("immutable: true, ", Action::Replace)] {
+            let [before, after] = ["1", "2"].map(|value| {
+                let node = crate::testing::node(&format!(
+                    "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: a}}, {sealed}data: {{a: '{value}'}}}}"
+                ));
+                let id = change("ConfigMap", &[]).id;
+                Made { objects: vec![(id, node, None)], ..Made::default() }
+            });
+            let found = object_changes(&before, &after);
+            let actions: Vec<Action> = found.iter().map(|change| change.action).collect();
+            assert_eq!(actions, [action], "{sealed}");
+            assert_eq!(found[0].immutable.is_empty(), sealed.is_empty());
         }
     }
 

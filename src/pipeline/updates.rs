@@ -42,8 +42,8 @@ pub(super) fn refusal(earlier: &Object, object: &Object) -> Option<EcoString> {
     ))
 }
 
-/// Findings on updates that a server refuses of objects without pods: the order of volumes, claims,
-/// classes and bindings. For workloads the rollout says it.
+/// Findings on updates that a server refuses of objects without pods: volumes, claims, classes,
+/// bindings. For workloads the rollout says it.
 pub(crate) fn refused(before: &Catalog, after: &Catalog) -> Vec<Diagnostic> {
     let judged = |object: &Object| {
         let has_pods = |kind: &str| counted_kinds().any(|(_, counted, _)| counted == kind);
@@ -98,14 +98,14 @@ fn effect(object: &Object) -> Option<&'static Effect> {
 fn refused_change(earlier: &Object, object: &Object) -> Option<Change> {
     let effect = effect(object)?;
     // Of another version the server compares what it converts, which is not done here.
-    if earlier.api_version != object.api_version || !effect.is_sealed(&earlier.node) {
+    if earlier.api_version != object.api_version {
         return None;
     }
     let ty = schema::kind(&object.api_version, &object.id.kind).map(Schema::root);
     let live = [earlier, object].map(|state| was_in_cluster(&state.node));
     let all = changes(&earlier.node, &object.node, ty);
-    let mut refused = all.into_iter().filter(|change| effect.refuses(change));
-    refused.find(|change| !is_filled_in(change) && !is_of_server(change, live))
+    let mut refused = effect.refused(&earlier.node, &all);
+    refused.find(|change| !is_filled_in(change) && !is_of_server(change, live)).cloned()
 }
 
 /// Whether one side has what the server fills in on the other.

@@ -72,10 +72,15 @@ const NONE: Effect = Effect {
 };
 
 impl Effect {
-    /// Whether fields of this object may not change.
-    pub(crate) fn is_sealed(&self, object: &Node) -> bool {
-        let is_true = |field: &str| object.get(field).and_then(Node::as_bool) == Some(true);
-        self.sealed_by.is_none_or(is_true)
+    /// The changes of this object that are refused.
+    pub(crate) fn refused<'c>(
+        &'c self,
+        earlier: &Node,
+        all: &'c [Change],
+    ) -> impl Iterator<Item = &'c Change> {
+        let is_true = |field: &str| earlier.get(field).and_then(Node::as_bool) == Some(true);
+        let is_sealed = self.sealed_by.is_none_or(is_true);
+        all.iter().filter(move |change| is_sealed && self.refuses(change))
     }
 
     /// Whether objects of the kind run pods.
@@ -91,8 +96,8 @@ impl Effect {
             && !self.spares.iter().any(|field| at_or_below(&change.path, field))
     }
 
-    /// Whether a change is refused.
-    pub fn refuses(&self, change: &Change) -> bool {
+    /// Whether a change is refused where the fields may not change.
+    fn refuses(&self, change: &Change) -> bool {
         // Longer than the field means inside of it.
         let below = |field: &str| change.path.0.len() > field.split('.').count();
         self.immutable.iter().any(|(field, when)| {
