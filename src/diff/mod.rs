@@ -382,8 +382,7 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
         upgrade::order(&mut diff);
     }
     let is_upgrade = diff.between_releases.is_some();
-    let catalogs = sides.map(|side| &side.world.catalog);
-    diff.diagnostics.extend(updates::refused(catalogs[0], catalogs[1]));
+    diff.diagnostics.extend(updates::refused(&before.world.catalog, &after.world.catalog));
     diff.capacity = capacity::capacity(before, after, settings, &diff.groups, is_upgrade);
     diff.workloads = capacity::altered(before, after);
     diff.workloads_that_go_and_come = come_and_go(before, after);

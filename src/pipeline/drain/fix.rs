@@ -4,7 +4,7 @@ use super::play::{Guide, Played, play};
 use super::site::Site;
 use super::{DrainFix, Move};
 use crate::cluster::fleet::{Vacated, named};
-use crate::cluster::schedule::{Limit, NodeId};
+use crate::cluster::schedule::{Limit, NodeId, PodTemplate};
 use crate::quantity::IntOrPercent;
 use crate::rollout::{DrainBudget, PodPhase};
 use ecow::{EcoString, eco_format};
@@ -35,8 +35,10 @@ fn budgets(site: &Site<'_>, nodes: &[NodeId], first: &EcoString) -> Option<EcoSt
     let mut edits: Vec<EcoString> = Vec::new();
     let mut pod = first.clone();
     for _ in 0..MOST_EDITS {
-        let at = guarding(site, &budgets, &pod)?;
-        let is_ready = is_ready(site, &pod);
+        let scheduler = site.world.scheduler();
+        let id = scheduler.pods().find(|id| site.name(&site.world, *id) == pod)?;
+        let at = guarding(&budgets, scheduler.template_of(id))?;
+        let is_ready = site.world.phase(id) == PodPhase::Ready;
         let (relaxed, edit) = relaxed(&budgets[at], is_ready)?;
         // The same budget may have to give way more than once.
         edits.retain(|edit| !edit.ends_with(&subject(&budgets[at])));
@@ -53,21 +55,11 @@ fn budgets(site: &Site<'_>, nodes: &[NodeId], first: &EcoString) -> Option<EcoSt
 }
 
 /// The only budget that guards a pod.
-fn guarding(site: &Site<'_>, budgets: &[DrainBudget], pod: &EcoString) -> Option<usize> {
-    let scheduler = site.world.scheduler();
-    let all = scheduler.pods().find(|id| site.name(&site.world, *id) == *pod)?;
-    let template = scheduler.template_of(all);
+fn guarding(budgets: &[DrainBudget], template: &PodTemplate) -> Option<usize> {
     let mut guards = (0..budgets.len()).filter(|at| budgets[*at].budget.guards(template));
     let first = guards.next()?;
     // With two budgets the API server refuses every eviction, whatever their limits.
     guards.next().is_none().then_some(first)
-}
-
-/// Whether a pod is ready before the drain.
-fn is_ready(site: &Site<'_>, pod: &EcoString) -> bool {
-    let mut pods = site.world.scheduler().pods();
-    let found = pods.find(|id| site.name(&site.world, *id) == *pod);
-    found.is_none_or(|id| site.world.phase(id) == PodPhase::Ready)
 }
 
 fn subject(budget: &DrainBudget) -> String {

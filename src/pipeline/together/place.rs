@@ -337,8 +337,10 @@ fn answer(
     let orders = if options.settled || verdict != Verdict::Fits {
         Orders::default()
     } else {
+        // Once for all orders that are tried: it looks at every running pod.
+        let in_use = quota::in_use(catalog, fleet);
         order::others(fleet, claims, placed.all().count(), |sequence| {
-            quota::waiting(catalog, planned, claims, fleet, sequence)
+            quota::waiting(catalog, planned, claims, fleet, &in_use, sequence)
         })
     };
     let is_there =

@@ -78,7 +78,7 @@ pub(super) fn hold(
 const MANAGED: &str = "kueue.x-k8s.io/managed";
 
 /// The quota that pods have which run and belong to nothing that is placed: what was admitted stays.
-fn in_use(catalog: &Catalog, fleet: &Fleet) -> Ledger {
+pub(super) fn in_use(catalog: &Catalog, fleet: &Fleet) -> Ledger {
     let mut ledger = Ledger::default();
     if !catalog.has_queues() {
         return ledger;
@@ -307,16 +307,17 @@ fn apply(catalog: &Catalog, decision: &QueueDecision, workload: &mut Workload, w
     }
 }
 
-/// The workloads of which replicas wait for quota when they come in this sequence.
+/// The workloads of which replicas wait for quota when they come in this sequence, after what is in use.
 pub(super) fn waiting(
     catalog: &Catalog,
     planned: &[Planned<'_>],
     claims: &[Claim],
     fleet: &Fleet,
+    in_use: &Ledger,
     sequence: &[usize],
 ) -> BTreeSet<usize> {
     let has_queues = catalog.has_queues();
-    let mut ledger = in_use(catalog, fleet);
+    let mut ledger = in_use.clone();
     let mut waits = |at: &usize| {
         let Who::Component(service, component) = claims[*at].who else {
             let workload = &fleet.workloads[*at];

@@ -80,9 +80,9 @@ fn simulate(
         return Err(super::no_nodes(session));
     };
     let doubts = super::doubts(session, earlier, &mut rolled, None, changes.may_create());
-    let deployment_under_test =
+    let of_services =
         rolled.iter_mut().flat_map(|service| std::mem::take(&mut service.diagnostics));
-    let mut found: Vec<_> = deployment_under_test.collect();
+    let mut found: Vec<_> = of_services.collect();
     if let Some(before) = changes.before {
         found.extend(updates::refused(&before.catalog, &session.world.catalog));
     }
