@@ -291,13 +291,14 @@ fn changes() -> String {
             .map(|(field, when)| format!("`{field}` ({})", when.as_str()))
             .collect();
         let sealed = effect.sealed_by.map(|field| format!(", if `{field}` is true"));
+        let unless = effect.unless.map(|(field, value)| format!(", unless `{field}` is {value}"));
         let _ = writeln!(
             out,
             "| {} ({group}) | {} | {} | {} | {} | {} |",
             effect.kind,
             list(effect.restarts),
             list(effect.spares),
-            refused.join(", ") + &sealed.unwrap_or_default(),
+            refused.join(", ") + &sealed.or(unless).unwrap_or_default(),
             list(effect.mutable),
             cell(effect.cite)
         );

@@ -46,8 +46,8 @@ pub(super) fn refusal(earlier: &Object, object: &Object) -> Option<EcoString> {
 /// bindings. For workloads the rollout says it.
 pub(crate) fn refused(before: &Catalog, after: &Catalog) -> Vec<Diagnostic> {
     let judged = |object: &Object| {
-        let has_pods = |kind: &str| counted_kinds().any(|(_, counted, _)| counted == kind);
-        !object.builtin && effect(object).is_some() && !has_pods(&object.id.kind)
+        let is_it = |(group, kind, _)| group == object.group() && kind == object.id.kind;
+        !object.builtin && effect(object).is_some() && !counted_kinds().any(is_it)
     };
     let earlier: HashMap<&ObjectRef, &Object> = before
         .objects()
@@ -253,6 +253,7 @@ mod tests {
                 "data: {a: c}\nimmutable: true",
                 "data.a",
             ),
+            ("v1/Service", "spec: {}", "spec: {clusterIP: None}", "spec.clusterIP"),
             ("v1/ConfigMap", "data: {a: b}", "data: {a: c}\nimmutable: true", ""),
             (
                 "resource.k8s.io/v1/ResourceClaimTemplate",

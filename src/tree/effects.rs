@@ -8,10 +8,10 @@ use crate::yaml::{FieldPath, Node, Segment};
 pub enum When {
     /// On any change.
     Always,
-    /// If it is set or changed. Removing it from the manifest keeps its value.
-    Set,
     /// If it is set before and after, with different values.
     Kept,
+    /// If it becomes another one, or `None` where the server chose one.
+    Address,
     /// If it is removed.
     Removed,
 }
@@ -21,8 +21,8 @@ impl When {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Always => "any change",
-            Self::Set => "set or changed",
             Self::Kept => "changed",
+            Self::Address => "changed, or set to `None`",
             Self::Removed => "removed",
         }
     }
@@ -31,8 +31,11 @@ impl When {
     fn holds(self, change: &Change, below: bool) -> bool {
         match self {
             Self::Always => true,
-            Self::Set => below || change.to.is_some(),
             Self::Kept => below || (change.from.is_some() && change.to.is_some()),
+            Self::Address => match (&change.from, &change.to) {
+                (from, Some(to)) => from.is_some() || to.as_str() == Some("None"),
+                (_, None) => false,
+            },
             Self::Removed => !below && change.to.is_none(),
         }
     }
@@ -55,6 +58,8 @@ pub struct Effect {
     pub mutable: &'static [&'static str],
     /// The field of the object that makes them immutable when it is true; none: they always are.
     pub sealed_by: Option<&'static str>,
+    /// The field and the value of it with which all of them may change, before or after.
+    pub unless: Option<(&'static str, &'static str)>,
     /// The source.
     pub cite: &'static str,
 }
@@ -68,6 +73,7 @@ const NONE: Effect = Effect {
     immutable: &[],
     mutable: &[],
     sealed_by: None,
+    unless: None,
     cite: "",
 };
 
@@ -79,7 +85,15 @@ impl Effect {
         all: &'c [Change],
     ) -> impl Iterator<Item = &'c Change> {
         let is_true = |field: &str| earlier.get(field).and_then(Node::as_bool) == Some(true);
-        let is_sealed = self.sealed_by.is_none_or(is_true);
+        let is_exempt = |(field, value): (&str, &str)| {
+            let keys: Vec<&str> = field.split('.').collect();
+            let is_it = |node: Option<&Node>| node.and_then(Node::as_str) == Some(value);
+            is_it(earlier.at(&keys))
+                || all
+                    .iter()
+                    .any(|change| change.path.to_string() == field && is_it(change.to.as_ref()))
+        };
+        let is_sealed = self.sealed_by.is_none_or(is_true) && !self.unless.is_some_and(is_exempt);
         all.iter().filter(move |change| is_sealed && self.refuses(change))
     }
 
@@ -158,7 +172,8 @@ pub static EFFECTS: &[Effect] = &[
     },
     Effect {
         kind: "Service",
-        immutable: &[("spec.clusterIP", When::Set), ("spec.clusterIPs", When::Set)],
+        immutable: &[("spec.clusterIP", When::Address), ("spec.clusterIPs.0", When::Address)],
+        unless: Some(("spec.type", "ExternalName")),
         cite: "Kubernetes, pkg/apis/core/validation: ValidateServiceUpdate, \"may not change once set\"; an address left out is kept",
         ..NONE
     },
@@ -302,8 +317,11 @@ pub(crate) fn of(api_version: &str, kind: &str) -> Option<&'static Effect> {
 fn at_or_below(path: &FieldPath, field: &str) -> bool {
     let mut segments = path.0.iter();
     field.split('.').all(|name| {
-        segments.next().is_some_and(|segment| {
-            name == "*" || matches!(segment, Segment::Field(field) if field == name)
+        segments.next().is_some_and(|segment| match segment {
+            _ if name == "*" => true,
+            Segment::Field(field) => field == name,
+            Segment::Index(index) => name.parse() == Ok(*index),
+            _ => false,
         })
     })
 }
@@ -363,6 +381,27 @@ mod tests {
             ),
             ("apps/v1", "StatefulSet", "{serviceName: a}", "{serviceName: b}", false, true),
             ("v1", "Service", "{ports: []}", "{ports: [], clusterIP: None}", false, true),
+            // The address may be the one that the server chose.
+            ("v1", "Service", "{ports: []}", "{ports: [], clusterIP: 10.0.0.7}", false, false),
+            ("v1", "Service", "{clusterIP: None}", "{clusterIP: 10.0.0.7}", false, true),
+            ("v1", "Service", "{clusterIPs: [None]}", "{clusterIPs: [10.0.0.7]}", false, true),
+            (
+                "v1",
+                "Service",
+                "{clusterIPs: [10.0.0.7]}",
+                "{clusterIPs: [10.0.0.7, 'fd00::7']}",
+                false,
+                false,
+            ),
+            ("v1", "Service", "{type: ExternalName}", "{clusterIP: None}", false, false),
+            (
+                "v1",
+                "Service",
+                "{clusterIP: 10.0.0.7}",
+                "{clusterIP: '', type: ExternalName}",
+                false,
+                false,
+            ),
             ("v1", "Service", "{ports: [], clusterIP: None}", "{ports: []}", false, false),
             ("v1", "Service", "{ports: [{port: 1}]}", "{ports: [{port: 2}]}", false, false),
             (
@@ -448,14 +487,14 @@ mod tests {
             ),
         ] {
             let object = |spec: &str| node(&format!("{{spec: {spec}}}"));
-            let found = changes(&object(before), &object(after), None);
+            let earlier = object(before);
+            let found = changes(&earlier, &object(after), None);
             assert!(!found.is_empty());
             let effect = of(api_version, kind);
-            let any = |ask: fn(&Effect, &Change) -> bool| {
-                effect.is_some_and(|effect| found.iter().any(|change| ask(effect, change)))
-            };
+            let restarts_any = |effect: &Effect| found.iter().any(|change| effect.restarts(change));
+            let refuses_any = |effect: &Effect| effect.refused(&earlier, &found).next().is_some();
             assert_eq!(
-                (any(Effect::restarts), any(Effect::refuses)),
+                (effect.is_some_and(restarts_any), effect.is_some_and(refuses_any)),
                 (restarts, refused),
                 "{kind}: {before} -> {after}"
             );
