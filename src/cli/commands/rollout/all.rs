@@ -38,11 +38,11 @@ pub(super) fn run(
     if changes.is_empty() && !unfilled.is_empty() {
         return Ok(Outcome::Done);
     }
-    if changes.is_empty() {
-        return Err(session.not_found(
-            "no InferenceService, no ModelServing and no other workload was read".into(),
-            Some("load some with `-f`".into()),
-        ));
+    // What a server refuses of other objects is the answer then, or that nothing changes.
+    if changes.is_empty()
+        && let Some(line) = session.no_services()
+    {
+        io.say_line(&line);
     }
     simulate(args, session, &changes, earlier, io)
 }
@@ -76,7 +76,11 @@ fn simulate(
         changes.servings.iter().filter_map(ServingChange::serving).collect();
     let played = Played { services: &services, servings: &servings, workload: None };
     let troubles = troubles::of(args, session, played)?;
-    let Some(mut rolled) = roll(&session.world, changes, &troubles) else {
+    let rolled = match changes.is_empty() {
+        true => Some(Vec::new()),
+        false => roll(&session.world, changes, &troubles),
+    };
+    let Some(mut rolled) = rolled else {
         return Err(super::no_nodes(session));
     };
     let doubts = super::doubts(session, earlier, &mut rolled, None, changes.may_create());
@@ -115,4 +119,35 @@ fn state(session: &Session) -> Result<State<'_>, Failure> {
         selected => selected?,
     };
     Ok(State { world: &session.world, services, servings, workloads })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::ome_on;
+
+    #[test]
+    fn an_input_without_workloads_is_an_answer_and_what_a_server_refuses_of_it_is_named() {
+        let object = |data: &str| {
+            format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, namespace: b}}\nimmutable: true\ndata: {{a: {data}}}\n"
+            )
+        };
+        let [old, new] = ["x", "y"].map(object);
+        let files = [("old.yaml", old.as_str()), ("new.yaml", new.as_str())];
+        for (base, codes) in [("{new.yaml}", &[] as &[&str]), ("{old.yaml}", &["immutable-field"])]
+        {
+            let ran =
+                ome_on(&format!("rollout --all -o json --base {base} -f {{new.yaml}}"), &files);
+            let of =
+                |finding: &serde_json::Value| finding["code"].as_str().unwrap_or("").to_owned();
+            let findings = ran.at("/findings").as_array().cloned().unwrap_or_default();
+            assert_eq!(findings.iter().map(of).collect::<Vec<_>>(), codes);
+            assert_eq!(ran.code, 0, "{}", ran.err);
+            assert!(
+                ran.err.contains("no services: the input has 1 ConfigMap (b/a)"),
+                "{}",
+                ran.err
+            );
+        }
+    }
 }
