@@ -27,6 +27,11 @@ impl Group {
                 &["v1alpha1", "v1alpha2"]
             }
             ("serving.kserve.io", _) => &["v1alpha1"],
+            (
+                "kueue.x-k8s.io",
+                "Cohort" | "Topology" | "MultiKueueCluster" | "MultiKueueConfig",
+            ) => self.versions,
+            ("kueue.x-k8s.io", _) => &["v1beta1", "v1beta2"],
             _ => self.versions,
         }
     }

@@ -13,6 +13,7 @@ mod encrypted;
 mod exclude;
 mod files;
 mod find;
+mod flow;
 mod fragments;
 mod helm;
 pub mod kinds;

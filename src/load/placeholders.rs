@@ -5,6 +5,7 @@
 //! that stay in an object are none: `$(VAR)` in commands, arguments and variables, `{{.Field}}` of
 //! runtimes, and shell text.
 
+use super::flow::Brackets;
 use super::{encrypted, kinds, ytt};
 use crate::diag::{Diagnostic, Severity, quoted};
 use crate::secret::placeholder::{asks_for_value, is_upper, stands_for_value};
@@ -103,8 +104,10 @@ fn at_start(text: &str) -> Option<(usize, Style)> {
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ' | b'.'));
         let is_named = inner.starts_with(|c: char| c.is_ascii_alphabetic());
-        // Argo CD Vault Plugin: `<path:kv/data/chat#token | base64encode>`.
-        if inner.starts_with("path:") && !inner.contains('<') {
+        // Plugins of Argo CD: `<path:kv/data/chat#token | base64encode>`, `<secret:domain>`.
+        if ["path:", "secret:", "sopssecret:"].iter().any(|plugin| inner.starts_with(plugin))
+            && !inner.contains('<')
+        {
             return Some((end, Style::Word));
         }
         return (is_text && is_named && !inner.ends_with(' ')).then_some((end, Style::Word));
@@ -134,10 +137,10 @@ fn at_start(text: &str) -> Option<(usize, Style)> {
     None
 }
 
-/// What programs fill in by its place (`pod-{}`), and dots for something of the reader's: valid in
-/// no name.
+/// What programs fill in by its place (`pod-{}`), and dots or a line for something of the reader's:
+/// valid in no name.
 fn is_left_open(text: &str) -> bool {
-    text == "..." || text.contains("{}")
+    text == "..." || text == "_" || text.contains("{}")
 }
 
 /// Words that a name is written with where it stands for one: no name has upper case.
@@ -516,8 +519,11 @@ pub(super) struct Covered {
 pub(super) fn covered(text: &str) -> Option<Covered> {
     let mut out = text.to_owned().into_bytes();
     let (mut values, mut lines) = (Vec::new(), Vec::new());
+    let mut brackets = Brackets::default();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
+        let is_within = brackets.is_open();
+        let within_brackets = brackets.next(line, |text| Some(at_start(text)?.0));
         let bare = line.trim();
         let offset = start;
         start += line.len();
@@ -545,7 +551,9 @@ pub(super) fn covered(text: &str) -> Option<Covered> {
             continue;
         }
         for (range, style) in within(line) {
-            let begins = line[..range.start].trim_end().ends_with([':', '-', '[', ',']);
+            let before = line[..range.start].trim_end();
+            let begins =
+                before.ends_with([':', '-', '[', ',', '{']) || (is_within && before.is_empty());
             let breaks = match style {
                 Style::Braces => true,
                 Style::Brace => {
@@ -555,7 +563,9 @@ pub(super) fn covered(text: &str) -> Option<Covered> {
                 // YAML forbids a scalar to begin with `%` or `@`; elsewhere in it they are plain
                 // characters.
                 Style::Word => begins && line[range.start..].starts_with(['%', '@']),
-                Style::Dollar | Style::Parenthesis => false,
+                // Its braces end a scalar within brackets, and elsewhere they are a part of it.
+                Style::Dollar => within_brackets.contains(&range),
+                Style::Parenthesis => false,
             };
             if breaks {
                 let range = offset + range.start..offset + range.end;
@@ -698,6 +708,8 @@ mod tests {
                 "metadata: {name: \"pod-n{}\", namespace: ..., labels: {}}\ndata: {a: ..., b: \"{}\"}",
                 &["pod-n{}", "..."],
             ),
+            ("metadata: {name: _, labels: {a: _b}}\ndata: {a: _}", &["_"]),
+            ("hostnames: [\"a.<secret:own-domain>\", \"<b:c>\"]", &["<secret:own-domain>"]),
         ] {
             assert_eq!(found("InferenceService", text), expected, "{text}");
         }
@@ -737,5 +749,29 @@ mod tests {
         assert_eq!(tree.get("a").and_then(Node::as_str), Some("{{ .X }}"));
         assert_eq!(tree.get("b").and_then(Node::as_str), Some("{user}/img:1"));
         assert!(tree.get("c").is_some_and(|node| node.get("d").is_some()));
+    }
+
+    #[test]
+    fn placeholders_in_brackets_are_covered_and_true_errors_are_none() {
+        for (text, expected) in [
+            ("a: [${A}]\n", r#"{"a":["${A}"]}"#),
+            ("a: [${A}, b, x-${C}]\n", r#"{"a":["${A}","b","x-${C}"]}"#),
+            ("a: {b: ${B}}\n", r#"{"a":{"b":"${B}"}}"#),
+            ("a: [{{ .A }}, {{ .B }}]\n", r#"{"a":["{{ .A }}","{{ .B }}"]}"#),
+            ("a: {b: {{ .B }}, c: %C%}\n", r#"{"a":{"b":"{{ .B }}","c":"%C%"}}"#),
+            ("a: [\n  ${A},\n  @B@,\n]\nb: ${B}\n", r#"{"a":["${A}","@B@"],"b":"${B}"}"#),
+        ] {
+            let Covered { text: covered, values, .. } = covered(text).expect(text);
+            let mut tree = parse(SourceId(0), &covered, 0..covered.len(), &Limits::default());
+            assert!(tree.diagnostics.is_empty(), "{text}{:?}", tree.diagnostics);
+            let node = tree.value.as_mut().expect(text);
+            uncover(node, text, &values);
+            assert_eq!(node.to_json().to_string(), expected);
+        }
+        for text in ["a: [${A}\nb: c\n", "a: [${A}]]\n", "a: {b: ${B}\n c\nd: [\n"] {
+            let covered = covered(text).expect(text).text;
+            let tree = parse(SourceId(0), &covered, 0..covered.len(), &Limits::default());
+            assert!(!tree.diagnostics.is_empty(), "{text}");
+        }
     }
 }

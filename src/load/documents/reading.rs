@@ -85,6 +85,16 @@ fn is_of_chart(found_at: Option<&Path>, charts: &Charts<'_>, text: &str) -> bool
     found_at.is_some_and(|path| charts.hold(path, text) || helm::is_template(text))
 }
 
+/// The release since which no release serves a version of a kind that earlier ones served (Kueue,
+/// CHANGELOG-0.2.md and CHANGELOG-0.3.md).
+fn not_served_since(api_version: &str) -> Option<&'static str> {
+    match api_version {
+        "kueue.x-k8s.io/v1alpha1" => Some("Kueue v0.2.0"),
+        "kueue.x-k8s.io/v1alpha2" => Some("Kueue v0.3.0"),
+        _ => None,
+    }
+}
+
 /// Whether nothing is read of a file that was found in a directory.
 pub(super) fn is_left_out(found_at: Option<&Path>, charts: &Charts<'_>, text: &str) -> bool {
     found_at.is_some_and(is_expectation) || is_of_chart(found_at, charts, text)
@@ -250,6 +260,10 @@ impl<'a> Reading<'a> {
             }
             let mut again = parse(self.id, &covered.text, part.clone(), self.limits);
             if is_broken(&again) {
+                // What is wrong is not the placeholder before it.
+                if !document_text.contains("{{") {
+                    document.diagnostics = again.diagnostics;
+                }
                 continue;
             }
             let is_inner = |place: &&Range<usize>| part.range.contains(&place.start);
@@ -603,13 +617,16 @@ impl<'a> Reading<'a> {
                     .iter()
                     .map(|version| format!("`{}/{version}`", group.name))
                     .collect();
-                let finding = Diagnostic::new(
-                    Code::UnknownKind,
-                    format!("there is no `{kind}` in version `{api_version}`"),
-                )
-                .at(place("apiVersion"))
-                .path("apiVersion")
-                .help(format!("write {}", versions.join(" or ")));
+                let message = match not_served_since(api_version) {
+                    Some(since) => {
+                        format!("`{kind}` of `{api_version}` is not served since {since}")
+                    }
+                    None => format!("there is no `{kind}` in version `{api_version}`"),
+                };
+                let finding = Diagnostic::new(Code::UnknownKind, message)
+                    .at(place("apiVersion"))
+                    .path("apiVersion")
+                    .help(format!("write {}", versions.join(" or ")));
                 self.outcome.diagnostics.push(finding);
                 return None;
             }

@@ -84,7 +84,8 @@ pub(super) fn allow_parts(found: &mut [Diagnostic]) {
         // The name of a patch with a target is any.
         let is_name = finding.path.as_deref() == Some("metadata.name")
             && matches!(finding.code, Code::InvalidType | Code::InvalidName);
-        finding.severity == Severity::Error && (finding.code == Code::RequiredField || is_name)
+        let is_absent = matches!(finding.code, Code::RequiredField | Code::MissingName);
+        finding.severity == Severity::Error && (is_absent || is_name)
     };
     for finding in found.iter_mut().filter(lacks) {
         finding.severity = Severity::Info;

@@ -153,6 +153,12 @@ fn texts_that_another_program_completes_are_no_mistakes() {
         ),
         ("removals.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n$patch: delete\n"),
         ("b/patches/a.yaml", part),
+        ("b/a.patch.yaml", "apiVersion: v1\nkind: ServiceAccount\nimagePullSecrets: [{name: a}]\n"),
+        ("n.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: _}\n"),
+        (
+            "flow.yaml",
+            "apiVersion: v1\nkind: Service\nmetadata: {name: a, labels: {a: ${B}}}\nspec: {externalIPs: [${A}, ${B}]}\n",
+        ),
         ("ns.yaml", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ENV-NAMESPACE\n"),
         (
             "k.yaml",
@@ -164,6 +170,17 @@ fn texts_that_another_program_completes_are_no_mistakes() {
         assert_eq!(codes(&world, Severity::Error), [""; 0], "{name}");
         assert!(!codes(&world, Severity::Info).is_empty(), "{name}");
     }
+    // What is wrong beside a placeholder is said of its own place.
+    let text = "apiVersion: v1\nkind: Service\nmetadata: {name: ${A}}\nspec: {externalIPs: [a}\n";
+    let broken = repository(&[("a.yaml", text)]);
+    let syntax = broken.diagnostics.iter().find(|finding| finding.code == Code::YamlSyntax);
+    let at = syntax.and_then(|finding| finding.span()).map(|span| span.start as usize);
+    assert!(at.is_some_and(|at| at > text.find("externalIPs").unwrap()), "{syntax:?}");
+    // Versions that earlier releases of Kueue served.
+    let old = "apiVersion: kueue.x-k8s.io/v1alpha2\nkind: ClusterQueue\nmetadata: {name: a}\n";
+    let old = repository(&[("a.yaml", old)]);
+    let message = "`ClusterQueue` of `kueue.x-k8s.io/v1alpha2` is not served since Kueue v0.3.0";
+    assert_eq!(old.diagnostics[0].message, message);
     let whole = repository(&[("b/a.yaml", part)]);
     assert!(codes(&whole, Severity::Error).contains(&"required-field"));
     assert!(whole.diagnostics.iter().any(|finding| finding.code == Code::RequiredField));
