@@ -12,8 +12,8 @@ pub struct Older {
     pub project: &'static str,
     /// Its last release with the field.
     pub until: &'static str,
-    /// The name of the field in later releases.
-    pub now: &'static str,
+    /// The name of the field in later releases; `None`: they have none.
+    pub now: Option<&'static str>,
 }
 
 fn all() -> impl Iterator<Item = Older> {
@@ -24,7 +24,7 @@ fn all() -> impl Iterator<Item = Older> {
             field: words.next()?,
             project: words.next()?,
             until: words.next()?,
-            now: words.next()?,
+            now: Some(words.next()?).filter(|now| *now != "-"),
         })
     })
 }
@@ -36,13 +36,13 @@ pub(super) fn field(ty: &str, field: &str) -> Option<Older> {
 
 /// The older names of a field.
 pub(super) fn names(ty: &str, field: &str) -> impl Iterator<Item = &'static str> {
-    all().filter(move |older| older.ty == ty && older.now == field).map(|older| older.field)
+    all().filter(move |older| older.ty == ty && older.now == Some(field)).map(|older| older.field)
 }
 
-/// The older field that a path of a finding ends with.
+/// The older field, with another name in later releases, that a path of a finding ends with.
 pub fn at_path(path: &str) -> Option<Older> {
     let last = path.rsplit('.').next().unwrap_or(path);
-    all().find(|older| older.field == last)
+    all().find(|older| older.field == last && older.now.is_some())
 }
 
 #[cfg(test)]
@@ -50,14 +50,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn older_fields_have_another_name_in_their_types() {
+    fn older_fields_have_another_name_in_their_types_or_none() {
         for older in all() {
             let ty = table::definition(older.ty).unwrap_or_else(|| panic!("{}", older.ty));
             let fields = &ty.server().fields;
             assert!(fields.iter().all(|field| field.name != older.field), "{older:?}");
-            assert!(fields.iter().any(|field| field.name == older.now), "{older:?}");
+            let has = |now| fields.iter().any(|field| field.name == now);
+            assert!(older.now.is_none_or(has), "{older:?}");
         }
-        assert_eq!(at_path("spec.metrics[0].metricName").map(|older| older.now), Some("name"));
+        assert_eq!(at_path("spec.metrics[0].metricName").and_then(|older| older.now), Some("name"));
+        assert_eq!(at_path("status"), None);
         assert_eq!(at_path("spec.metrics[0].name"), None);
     }
 }

@@ -401,13 +401,20 @@ impl Check<'_> {
     fn older(&mut self, entry: &Entry, older: Older, place: &Place<'_>) {
         let path = place.key(entry).path();
         let Older { project, until, now, field, .. } = older;
-        let message = format!("`{path}` is a field of {project} up to {until}, `{now}` since then");
+        let message = format!("`{path}` is a field of {project} up to {until}");
+        let (message, help) = match now {
+            Some(now) => (
+                format!("{message}, `{now}` since then"),
+                format!("write `{now}` instead of `{field}` for a later release"),
+            ),
+            None => (message, "delete it: a later release drops or refuses it".to_owned()),
+        };
         let mut finding = Diagnostic::new(Code::RemovedField, message)
             .severity(Severity::Warning)
             .at(entry.key_origin.span().or_else(|| entry.node.origin.span()))
             .path(path)
-            .help(format!("write `{now}` instead of `{field}` for a later release"));
-        if let Some(span) = entry.key_origin.span() {
+            .help(help);
+        if let Some((span, now)) = entry.key_origin.span().zip(now) {
             finding = finding.fix(span, now);
         }
         self.findings.push(finding);
