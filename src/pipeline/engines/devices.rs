@@ -63,9 +63,20 @@ pub(super) struct Devices {
 }
 
 impl Devices {
-    /// One rank uses one of them. A Neuron device has several cores, and each is a rank.
-    pub(super) fn is_one_rank(&self) -> bool {
-        !self.resource.starts_with("aws.amazon.com/")
+    /// One rank uses one of them, if they are of this `product`. A Neuron device has several cores, and
+    /// each is a rank (AWS Neuron docs, Logical NeuronCore configuration). A chip of TPU7x is two devices
+    /// to JAX and one of v5e, v5p and v6e is one (Google Cloud docs, TPU7x), so that the generation counts.
+    pub(super) fn is_one_rank(&self, product: &str) -> bool {
+        let product = facts::by_label(product);
+        let is_of = |family: &str| product.is_some_and(|product| product.family == family);
+        if self.resource.starts_with("aws.amazon.com/")
+            || self.resource.starts_with("neuron.")
+            || is_of("neuron")
+        {
+            return false;
+        }
+        let is_tpu = self.resource == "google.com/tpu" || self.resource.starts_with("tpu.");
+        !is_tpu || is_of("tpu")
     }
 
     /// Whether each is a slice of a device with memory of its own.

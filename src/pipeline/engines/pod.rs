@@ -334,7 +334,7 @@ impl Server<'_, '_> {
             );
             return;
         }
-        if devices.is_one_rank() {
+        if devices.is_one_rank(product.unwrap_or_default()) {
             self.count(ranks, devices, out);
         }
         self.shared_memory(ranks, out);

@@ -213,6 +213,28 @@ fn shares_are_no_devices_that_ranks_lack_or_leave_idle() {
     }
 }
 
+/// Cores of a Neuron device are ranks, and so are the two devices of a chip of TPU7x.
+#[test]
+fn devices_of_several_ranks_lack_none() {
+    let chips = |key: &str, generation: &str| {
+        let selector = format!("{{cloud.google.com/gke-tpu-accelerator: {generation}}}");
+        format!("{{limits: {{{key}: \"4\"}}}}\n      nodeSelector: {selector}")
+    };
+    for (key, generation, is_found) in [
+        ("google.com/tpu", "tpu7x", false),
+        ("google.com/tpu", "tpu-v6e-slice", true),
+        ("aws.amazon.com/neuron", "tpu-v6e-slice", false),
+        ("amd.com/gpu", "tpu7x", true),
+    ] {
+        let resources = chips(key, generation);
+        let found = found(&Case { args: "-tp=8", resources: &resources, ..PLAIN });
+        assert_eq!(found.contains(&Code::GpuCountMismatch), is_found, "{key} {generation}");
+    }
+    let request = "{name: x, exactly: {deviceClassName: neuron.aws.com, count: 8}}";
+    let found = found(&Case { args: "-tp=32", request, ..CLAIMED });
+    assert!(!found.contains(&Code::GpuCountMismatch), "{found:?}");
+}
+
 #[test]
 fn claims_are_devices_with_the_memory_of_those_that_they_can_have() {
     let slow = "{name: x, exactly: {deviceClassName: gpu.nvidia.com, selectors: [{cel: {expression: \"device.attributes['gpu.nvidia.com'].kind == 'slow'\"}}]}}";
