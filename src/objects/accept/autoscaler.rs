@@ -25,15 +25,21 @@ pub(super) fn autoscaler(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             }
         }
     }
-    // 0 is allowed only with the feature gate HPAScaleToZero, which is off by default.
+    // With the feature gate HPAScaleToZero, which is on from Kubernetes 1.37 (pkg/features), 0 is
+    // allowed beside a metric that pods are not needed for.
     if let Some(min) = spec.get("minReplicas").filter(|min| min.as_int().is_some_and(|min| min < 1))
     {
-        judge.invalid(
-            &at.field("minReplicas"),
-            min,
-            "must be greater than or equal to 1",
-            "write at least 1",
-        );
+        let is_outside = |metric: &Node| {
+            matches!(metric.get("type").and_then(Node::as_str), Some("Object" | "External"))
+        };
+        let may_be_on = min.as_int() == Some(0) && spec.items_of("metrics").iter().any(is_outside);
+        let detail = if may_be_on {
+            "must be greater than or equal to 1, unless the feature gate HPAScaleToZero is on \
+             (by default from Kubernetes 1.37)"
+        } else {
+            "must be greater than or equal to 1"
+        };
+        judge.invalid(&at.field("minReplicas"), min, detail, "write at least 1");
     }
     target_object(judge, &at.field("scaleTargetRef"), spec.get("scaleTargetRef"), spec, true);
     let metrics_at = at.field("metrics");

@@ -362,6 +362,20 @@ fn invalid_pods_report_the_same_fields_as_the_api_server() {
 }
 
 #[test]
+fn no_replicas_are_a_matter_of_a_feature_gate_beside_a_metric_of_no_pods() {
+    for (kind, is_open) in [("External", true), ("Object", true), ("Resource", false)] {
+        let text = format!(
+            r#"{{"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{{"name":"h"}},"spec":{{"minReplicas":0,"maxReplicas":3,"scaleTargetRef":{{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}},"metrics":[{{"type":"{kind}"}}]}}}}"#
+        );
+        let found = judge(&serde_json::from_str(&text).expect("JSON"));
+        let of_least =
+            found.iter().find(|finding| finding.path.as_deref() == Some("spec.minReplicas"));
+        let message = &of_least.expect("no server of the default takes it").message;
+        assert_eq!(message.contains("HPAScaleToZero"), is_open, "{message}");
+    }
+}
+
+#[test]
 fn other_invalid_kinds_report_the_same_fields_as_the_api_server() {
     let service = |spec: &str| {
         format!(
