@@ -31,14 +31,22 @@ pub(super) fn not_built<'f>(
         .filter(|finding| finding.code == Code::KustomizeNotBuilt)
         .filter_map(|finding| finding.file.as_deref())
         .collect();
-    // The line names one tree: one with services, if there is any.
-    trees.sort_by_key(|tree| !with_services.contains(*tree));
+    // The line names one tree: one with services, if there is any, and none that is set aside.
+    trees.sort_by_key(|tree| (!with_services.contains(*tree), is_set_aside(tree)));
     let what = match trees.len() {
         0 => return None,
         1 => "1 overlay was not built".to_owned(),
         many => format!("{many} overlays were not built"),
     };
     Some((what, trees))
+}
+
+/// Whether a directory is of what is kept and not applied, by its name.
+fn is_set_aside(tree: &str) -> bool {
+    let names = tree.split('/').map(|name| name.trim_matches(['_', '.']).to_ascii_lowercase());
+    names
+        .into_iter()
+        .any(|name| matches!(&*name, "archive" | "archived" | "attic" | "deprecated" | "old"))
 }
 
 /// The trees that list a file with a service, or include one that does. A plan takes its services

@@ -26,11 +26,15 @@ pub(super) fn take(states: &mut [&mut State<'_>]) -> BTreeSet<String> {
             state.workloads.retain(|object| keeps(object));
         }
     }
-    let name = |id: &ObjectRef| match id.scope.namespace() {
+    found.iter().map(|(_, id)| name(id)).collect()
+}
+
+/// The name of an object with its namespace.
+pub(super) fn name(id: &ObjectRef) -> String {
+    match id.scope.namespace() {
         Some(namespace) => format!("{namespace}/{}", id.name),
         None => id.name.to_string(),
-    };
-    found.iter().map(|(_, id)| name(id)).collect()
+    }
 }
 
 /// The line about them: what is not done, and whose values are missing.

@@ -149,7 +149,8 @@ fn is_of_server(path: &FieldPath) -> bool {
     )
 }
 
-fn fields(before: Option<&Object>, after: Option<&Object>) -> Vec<Change> {
+/// The fields in which an object differs; one at the root where it comes or goes.
+pub(super) fn fields(before: Option<&Object>, after: Option<&Object>) -> Vec<Change> {
     let place = |object: Option<&Object>| -> Option<Span> { object.map(Object::name_span) };
     match (before, after) {
         (Some(before), Some(after)) => {

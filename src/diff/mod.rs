@@ -24,7 +24,8 @@ pub mod expect;
 pub(crate) mod group;
 pub(crate) mod ignored;
 pub(crate) mod inputs;
-pub(crate) mod serving_upgrade;
+pub(crate) mod others;
+mod serving_upgrade;
 pub(crate) mod side;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,7 @@ pub use cost::Cost;
 pub use decision_change::{By, Turned};
 pub use edit::{AllEdits, Difference, Proposal, RuleEdit};
 pub use inputs::share_nodes;
+pub use others::OtherObjects;
 
 use crate::api::{Api, ComponentKind, Failure, ObjectRef, Release};
 use crate::diag::{Code, Diagnostic};
@@ -58,7 +60,7 @@ use group::Key;
 use inputs::Inputs;
 use rayon::prelude::*;
 use side::{Both, Decided, Subject};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use trial::Trials;
 
 /// The settings of a run that affect rendering.
@@ -296,6 +298,8 @@ pub struct Diff {
     pub workloads: Vec<AlteredWorkload>,
     /// The workloads that no operator writes and that go, and those that come.
     pub workloads_that_go_and_come: [Vec<EcoString>; 2],
+    /// Objects that are neither services nor workloads, and that no group names as a cause.
+    pub other_objects: OtherObjects,
     /// The rules of an upgrade that change no objects.
     pub notes: Vec<Note>,
     /// Set if two releases of an operator are compared instead of two states of the input.
@@ -386,6 +390,12 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
     diff.capacity = capacity::capacity(before, after, settings, &diff.groups, is_upgrade);
     diff.workloads = capacity::altered(before, after);
     diff.workloads_that_go_and_come = come_and_go(before, after);
+    // Between releases the input is the same.
+    if diff.between_releases.is_none() {
+        let causes = diff.groups.iter().flat_map(|group| &group.causes);
+        let causes: HashSet<&str> = causes.map(|cause| cause.object.as_str()).collect();
+        diff.other_objects = others::of(before, after, &causes);
+    }
     let servings = diff.capacity.as_ref().map(|capacity| capacity.servings.clone());
     // Without a placement nothing differs, and both sides cost the same.
     let servings = servings.unwrap_or_else(|| capacity::unchanged(after, settings));

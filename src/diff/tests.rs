@@ -418,3 +418,37 @@ fn only_settings_of_operators_are_causes_beside_the_service() {
     // What was not rendered is not known to fail.
     assert_eq!(ran.at("/summary/fails"), 0, "{}", ran.out);
 }
+
+#[test]
+fn a_refused_service_that_is_removed_is_not_mended_and_one_that_is_added_has_no_pods() {
+    let refused = service("a", "minReplicas: 1");
+    let compare = |before: &str, after: &str| {
+        let files = [("before.yaml", before), ("after.yaml", after)];
+        ome_on("diff --no-builtin --base {before.yaml} -f {after.yaml}", &files)
+    };
+    let ran = compare(&refused, &service("b", "minReplicas: 1"));
+    assert!(ran.out.contains("  refused until now: "), "{}", ran.out);
+    assert!(!ran.out.contains('✓'), "{}", ran.out);
+    assert!(!ran.out.contains("running pods"), "{}", ran.out);
+    let mended = compare(&refused, &(catalog(1) + &refused));
+    assert!(mended.out.contains("✓ no longer refused: "), "{}", mended.out);
+}
+
+#[test]
+fn objects_that_are_neither_services_nor_workloads_are_named() {
+    let role = |name: &str, verb: &str| {
+        format!(
+            "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {{name: {name}, namespace: ml}}\nrules: [{{apiGroups: [''], resources: [pods], verbs: [{verb}]}}]\n"
+        )
+    };
+    let before = role("a", "get") + &role("b", "get") + &role("c", "get");
+    let after = role("c", "get") + &role("a", "delete") + &role("d", "get");
+    let ran = diff(&before, &after);
+    let expected =
+        json!({"changed": ["Role/ml/a"], "added": ["Role/ml/d"], "removed": ["Role/ml/b"]});
+    assert_eq!((ran.at("/otherObjects"), ran.code), (expected, 0));
+    let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
+    let page = ome_on("diff --base {before.yaml} -f {after.yaml}", &files).out;
+    assert!(page.contains("other object to change: Role/ml/a\n"), "{page}");
+    assert!(page.contains("Plan: no service and no workload changes\n"), "{page}");
+}

@@ -68,8 +68,8 @@ pub use render::{Rendered, Renderer};
 pub use roll::{
     AddedNodes, Amounts, Before, Changes, ComponentRollout, Fix, RollEnd, RollOptions, RollStage,
     ServiceChange, ServiceRollout, ServingChange, State, Stuck, Target, Trouble, Troubles,
-    WorkloadChange, altered, changed, come_and_go, created_again, is_simulated, leave_open,
-    peak_gpus, roll,
+    WorkloadChange, altered, changed, come_and_go, created_again, is_nameless, is_simulated,
+    leave_open, peak_gpus, roll,
 };
 
 pub use running::{OwnerName, RunningPod, RunningPods};

@@ -24,8 +24,8 @@ use std::str::FromStr;
 /// there goes before a revision of the same name: write `heads/NAME` for the branch.
 ///
 /// With `--from-release` and `--to-release` the input is the same on both sides, and the release of
-/// the operator differs. Exit codes: 0 nothing changed, 1 the base or the input cannot be read, 2
-/// changes, or those that `--fail-on` names.
+/// the operator differs. Exit codes: 0 no service and no workload changed, 1 the base or the input
+/// cannot be read, 2 changes, or those that `--fail-on` names.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -190,7 +190,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let services = names::joined(&args.services);
     let mut sides = [side(&before, &services), side(&after, &services)];
     require(args, &services, &sides, [&before, &after])?;
-    let unfilled = unfilled::take(&mut sides.each_mut());
+    let mut unfilled = unfilled::take(&mut sides.each_mut());
+    let nameless = sides.iter().flat_map(|side| State::nameless(side.world));
+    unfilled.extend(nameless.map(|object| unfilled::name(&object.id)));
     let unknown = unknown(&mut sides, [&before, &after]);
     let settings = Settings {
         cluster_domain: &args.cluster_domain,
@@ -230,10 +232,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         input: &after.world.input,
         base_input: &before.world.input,
         not_compared: &changed,
+        has_placeholders: !unfilled.is_empty(),
     };
     Session::show_of(&[&after, &before], &view, args.output, &news, io)?;
     if matches!(args.output, PageFormat::Table | PageFormat::Markdown)
-        && let Some(line) = not_compared((&found, &after.world), (&base_found, &before.world))
+        && let Some(line) =
+            not_compared((&found, &after.world), (&base_found, &before.world), &args.base)
     {
         io.say_line(&line);
     }
@@ -318,15 +322,35 @@ fn say_left_out(
 }
 
 /// The overlays that were not built: what their patches change is not compared. Those of a revision
-/// have its name in front, and are named where the new state has none.
-fn not_compared(after: (&[Diagnostic], &World), before: (&[Diagnostic], &World)) -> Option<String> {
+/// have its name in front, and are named where the new state has none. `-k` builds both sides at a
+/// revision alone: of a base that is a path its own tree has to be built.
+fn not_compared(
+    after: (&[Diagnostic], &World),
+    before: (&[Diagnostic], &World),
+    bases: &[String],
+) -> Option<String> {
     let (what, trees) = not_built(after.0, &trees_with_services(after.1))
         .or_else(|| not_built(before.0, &trees_with_services(before.1)))?;
     let whose = if trees.len() == 1 { "its" } else { "their" };
     let first = trees[0];
-    Some(format!(
-        "{what}, and {whose} patches are not compared: `-k {first}` in place of `-f` compares what it builds"
-    ))
+    let how = match bases {
+        [base] if is_path(base) && base != "-" => {
+            let inner = first.strip_prefix(base.as_str()).map(|rest| rest.trim_start_matches('/'));
+            let old = Path::new(base).join(inner.unwrap_or(first));
+            let new = quoted(inner.unwrap_or(first));
+            // An absolute path says nothing about where the same directory was before.
+            if old.is_dir() && old.starts_with(base) {
+                let old = quoted(&old.to_string_lossy());
+                format!(
+                    "`kustomize build {old} | ome diff --base - -k {new}` compares what one of them builds"
+                )
+            } else {
+                format!("`-k {new}` in place of `-f` needs a base that is built, too")
+            }
+        }
+        _ => format!("`-k {first}` in place of `-f` compares what it builds"),
+    };
+    Some(format!("{what}, and {whose} patches are not compared: {how}"))
 }
 
 /// The command that shows the rollout of a service in this comparison, with `{}` for its name; none
@@ -391,6 +415,11 @@ fn following(args: &Args, release: Option<&String>) -> Result<InputArgs, Failure
     })
 }
 
+/// Whether a base is a path, which wins over a revision of the same name.
+fn is_path(base: &str) -> bool {
+    base == "-" || Path::new(base).symlink_metadata().is_ok()
+}
+
 /// The state before: paths, else a revision.
 fn base(
     args: &Args,
@@ -400,8 +429,6 @@ fn base(
     if args.from_release.is_some() {
         return Session::open(&following(args, args.from_release.as_ref())?, ask).map(Ok);
     }
-    // A path wins over a revision of the same name.
-    let is_path = |base: &String| base == "-" || Path::new(base).symlink_metadata().is_ok();
     match bases.iter().find(|base| !is_path(base)) {
         None => {
             let stdin = |files: &[PathBuf]| files.iter().any(|file| load::is_stdin(file));
@@ -526,5 +553,21 @@ mod tests {
         let ran = crate::testing::ome_on("diff {a.yaml} -f {.}", &[("a.yaml", map)]);
         assert_eq!(ran.code, 1, "{}", ran.err);
         assert!(ran.err.contains("/a.yaml`, name it: `--base "), "{}", ran.err);
+    }
+
+    #[test]
+    fn the_step_to_what_was_not_built_builds_both_sides() {
+        let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+        let tree = "resources: [a.yaml]\npatches: [{patch: '[]', target: {kind: ConfigMap}}]\n";
+        let files = [
+            ("new/_archive/kustomization.yaml", tree),
+            ("new/_archive/a.yaml", map),
+            ("new/prod/kustomization.yaml", tree),
+            ("new/prod/a.yaml", map),
+            ("old/a.yaml", map),
+        ];
+        let ran = crate::testing::ome_on("diff --base {.}/old -f {.}/new", &files);
+        assert!(ran.err.starts_with("2 overlays were not built"), "{}", ran.err);
+        assert!(ran.err.contains("/new/prod` in place of `-f` needs a base"), "{}", ran.err);
     }
 }

@@ -3,6 +3,7 @@
 use crate::api::{ModelServing, Object, Service, Views};
 use crate::pipeline::autoscalers::{At, Autoscalers};
 use crate::pipeline::together::{counted_objects, workloads};
+use crate::quantity::names::dns1123_subdomain;
 use crate::workspace::World;
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -99,6 +100,19 @@ impl<'a> State<'a> {
         let services = workloads::services(&world.catalog);
         counted_objects(&world.catalog, &services).collect()
     }
+
+    /// Those of them whose names are not filled in yet: which objects they are is not known.
+    pub fn nameless(world: &'a World) -> impl Iterator<Item = &'a Object> {
+        Self::plain(world).into_iter().filter(|object| is_nameless(world, object))
+    }
+}
+
+/// Whether the name of an object is not filled in yet.
+pub fn is_nameless(world: &World, object: &Object) -> bool {
+    let is_name = |text: &str| dns1123_subdomain(text).is_empty();
+    let namespace = object.id.scope.namespace();
+    world.catalog.is_unfilled(object)
+        && !(is_name(&object.id.name) && namespace.is_none_or(|text| is_name(text)))
 }
 
 /// Everything that is simulated at once.
@@ -201,7 +215,7 @@ fn fields(object: &Object) -> (Option<&Node>, [Option<&Node>; 2]) {
 }
 
 /// The workloads that no operator writes and that are in one of two states only: those that go, and those
-/// that come.
+/// that come; of [`State::nameless`] ones neither is known.
 pub fn come_and_go(before: &State<'_>, after: &State<'_>) -> [Vec<EcoString>; 2] {
     let ids = |state: &State<'_>| -> BTreeSet<(EcoString, String)> {
         let id = |object: &Object| {
@@ -211,7 +225,8 @@ pub fn come_and_go(before: &State<'_>, after: &State<'_>) -> [Vec<EcoString>; 2]
             let content = if is_generated(object) { content() } else { String::new() };
             (workloads::id_of(object), content)
         };
-        State::plain(state.world).into_iter().map(id).collect()
+        let all = State::plain(state.world).into_iter();
+        all.filter(|object| !is_nameless(state.world, object)).map(id).collect()
     };
     let [was, is] = [before, after].map(ids);
     [was.difference(&is), is.difference(&was)].map(|items| {
@@ -292,6 +307,19 @@ mod tests {
         );
         let [changed, _, open] = diff(&two, &(crunch("a") + &crunch("c")));
         assert_eq!((changed, open), (none.clone(), none));
+    }
+
+    #[test]
+    fn objects_without_a_name_yet_are_named_and_not_counted() {
+        let files = [
+            ("before.yaml", job("name: \"${{ values.a }}\"", "x")),
+            ("after.yaml", job("name: \"{{values.a}}-b\"", "x") + &job("name: c", "x:${TAG}")),
+        ];
+        let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
+        let ran = ome_on("diff --base {before.yaml} -f {after.yaml}", &files);
+        assert!(ran.out.contains("Plan: 1 workload to add\n"), "{}", ran.out);
+        let line = "not compared: placeholders: ml/${{ values.a }}, ml/{{values.a}}-b\n";
+        assert!(ran.err.contains(line), "{}", ran.err);
     }
 
     #[test]

@@ -31,7 +31,7 @@ mod tests;
 pub(crate) mod track;
 
 pub use changes::{
-    Before, Changes, ServiceChange, ServingChange, State, WorkloadChange, come_and_go,
+    Before, Changes, ServiceChange, ServingChange, State, WorkloadChange, come_and_go, is_nameless,
 };
 pub use outcome::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
 pub use plain::is_simulated;
@@ -410,7 +410,9 @@ pub fn altered(world: &World, changes: &Changes<'_>) -> Vec<(EcoString, bool)> {
     let before = changes.before.map_or(&world.catalog, |before| &before.catalog);
     let readers = [before, &world.catalog].map(|catalog| plain::Reader::new(catalog, &context));
     let existed = |change: &&WorkloadChange<'_>| {
-        change.differs && matches!(change.before, Before::Applied(Some(_)))
+        change.differs
+            && matches!(change.before, Before::Applied(Some(_)))
+            && !changes::is_nameless(world, change.after)
     };
     let all = changes.workloads.iter().filter(existed);
     all.filter_map(|change| Some((id_of(change.after), plain::alters(change, &readers)?))).collect()

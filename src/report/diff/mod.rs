@@ -53,6 +53,8 @@ pub struct View<'a> {
     pub base_input: &'a [InputRow],
     /// Further definitions of services that change, and that are not compared.
     pub not_compared: &'a [String],
+    /// Objects with placeholders are not compared either.
+    pub has_placeholders: bool,
     /// The command that shows the rollout of a service, with `{}` for its name.
     pub rollout: Option<&'a str>,
     /// The command that shows why services are refused in the new state.
@@ -108,6 +110,13 @@ impl Answer for View<'_> {
             let altered = self.diff.workloads.iter();
             let altered = altered.map(|changed| json!({ "workload": changed.workload.as_str(), "restarts": changed.restarts }));
             out["workloads"] = altered.collect();
+        }
+        let others = &self.diff.other_objects;
+        if !others.is_empty() {
+            let names = |all: &[ecow::EcoString]| {
+                all.iter().map(|name| name.to_string()).collect::<Vec<_>>()
+            };
+            out["otherObjects"] = json!({ "changed": names(&others.changed), "added": names(&others.added), "removed": names(&others.removed) });
         }
         if let Some(basis) = self.diff.basis {
             out["basis"] = basis.into();

@@ -114,7 +114,8 @@ fn choices(group: &Group) -> Vec<Choice> {
     choices
 }
 
-/// That the operator refuses the services, or no longer does.
+/// That the operator refuses the services, or no longer does. Those that are removed are gone, and
+/// nothing was mended.
 fn error(group: &Group, view: &View<'_>) -> Option<Cell> {
     let before = group.error.as_ref().and_then(|pair| pair.from.as_ref());
     match (&group.fails, before) {
@@ -127,15 +128,20 @@ fn error(group: &Group, view: &View<'_>) -> Option<Cell> {
         (Some(error), _) => {
             // A service that was refused before has lost nothing.
             let refused = if group.error.is_some() { "refused" } else { "refused as before" };
-            let rest = if group.objects.is_empty() {
-                "running pods are not touched"
-            } else {
-                "the objects below are written before it fails"
+            let rest = match (group.objects.is_empty(), group.fate) {
+                (false, _) => "; the objects below are written before it fails",
+                // What is added has no pods yet.
+                (true, Fate::Added) => "",
+                (true, _) => "; running pods are not touched",
             };
             let (message, code) = (printable(&error.message), error.code.as_str());
-            Some(Cell::bad(format_args!("{refused}: {message} ({code}); {rest}")))
+            Some(Cell::bad(format_args!("{refused}: {message} ({code}){rest}")))
         }
         (None, Some(error)) if error.is_unread() => None,
+        (None, Some(error)) if group.fate == Fate::Removed => {
+            let (message, code) = (printable(&error.message), error.code.as_str());
+            Some(format!("refused until now: {message} ({code})").into())
+        }
         (None, Some(error)) => Some(Cell::good(format_args!(
             "no longer refused: {} ({})",
             printable(&error.message),

@@ -5,8 +5,8 @@ mod group;
 
 use super::{View, edit};
 use crate::diff::{
-    Action, Capacity, ChangedWorkload, Cost, Direction, Group, Note, ObjectChange, Pair, Room,
-    Summary, Waits,
+    Action, Capacity, ChangedWorkload, Cost, Direction, Fate, Group, Note, ObjectChange,
+    OtherObjects, Pair, Room, Waits,
 };
 use crate::pipeline::RollEnd;
 use crate::quantity::Count;
@@ -187,8 +187,16 @@ fn once<'a>(reported: &mut Vec<&'a str>, message: &'a str) -> Cow<'a, str> {
 
 /// The effect of the change on the capacity of the nodes. Of services that are newly `broken` the pods
 /// that run stay and are not counted, so that nothing is confirmed then.
-fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, summary: &Summary) -> Vec<Cell> {
+fn capacity<'c>(capacity: &'c Capacity, view: &View<'_>) -> Vec<Cell> {
+    let (summary, rollout) = (&view.diff.summary, view.rollout);
     let refused = summary.broken;
+    let broke = |group: &&Group| {
+        let of_errors = group.error.as_ref().map(|pair| (pair.from.is_none(), pair.to.as_ref()));
+        group.fate == Fate::Changed
+            && matches!(of_errors, Some((true, Some(error))) if !error.is_unread())
+    };
+    let all_groups = view.diff.groups.iter();
+    let stay: usize = all_groups.filter(broke).map(|group| group.services.len()).sum();
     let mut out: Vec<Cell> = Vec::new();
     let (confirmed, but) = match refused {
         0 if capacity.after.verdict == "unknown" || !capacity.doubts.is_certain() => {
@@ -196,8 +204,14 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, summary: &Summary
         }
         0 => (Meaning::Good, String::new()),
         count => {
-            let services = plural(count, "service");
-            let but = format!("; not counted: running pods of {services} in error, which stay");
+            let but = match stay {
+                // What is added has no pods that run.
+                0 => format!("; not counted: {} in error", plural(count, "service")),
+                _ => {
+                    let services = plural(stay, "service");
+                    format!("; not counted: running pods of {services} in error, which stay")
+                }
+            };
             (Meaning::Attention, but)
         }
     };
@@ -296,11 +310,12 @@ impl Shown {
     pub(super) fn of(view: &View<'_>, most: usize) -> Self {
         let summary = &view.diff.summary;
         let capacity = view.diff.capacity.as_ref();
-        let capacity = capacity.map(|capacity| self::capacity(capacity, view.rollout, summary));
+        let capacity = capacity.map(|capacity| self::capacity(capacity, view));
         let mut capacity = capacity.unwrap_or_default();
         let altered = view.diff.workloads.iter().map(|changed| &changed.workload);
         capacity.extend(other_changes(&altered.collect::<Vec<_>>()));
         capacity.extend(come_and_go(&view.diff.workloads_that_go_and_come));
+        capacity.extend(other_objects(&view.diff.other_objects));
         capacity.extend(still_refused(view));
         capacity.extend(accounting::not_compared(view.input, view.base_input).map(Cell::from));
         let mut seen = BTreeSet::new();
@@ -350,7 +365,8 @@ fn still_refused(view: &View<'_>) -> Option<Cell> {
 /// rule could change.
 fn is_new(group: &Group) -> bool {
     let served = |error: &Pair<_>| matches!(error, Pair { from: Some(_), to: None });
-    group.rules.is_empty()
+    group.fate != Fate::Removed
+        && group.rules.is_empty()
         && group.error.as_ref().is_some_and(served)
         && group.objects.iter().all(|object| object.action == Action::Create)
 }
@@ -398,9 +414,15 @@ fn headline(view: &View<'_>) -> String {
         }
     }
     if parts.is_empty() {
-        // Other definitions of a service may have changed: a line says which.
-        let nothing = ["nothing changes", "nothing that was compared changes"];
-        parts.push(nothing[usize::from(!view.not_compared.is_empty())].to_owned());
+        let is_partial = !view.not_compared.is_empty() || view.has_placeholders;
+        // A line says which definitions of a service, and which objects, are not compared.
+        let nothing = match (is_partial, view.diff.other_objects.is_empty()) {
+            (true, true) => "nothing that was compared changes",
+            (true, false) => "no service and no workload that was compared changes",
+            (false, false) => "no service and no workload changes",
+            (false, true) => "nothing changes",
+        };
+        parts.push(nothing.to_owned());
     }
     for (number, word) in
         [(summary.added, "to add"), (summary.removed, "to remove"), (summary.refused, "refused")]
@@ -488,6 +510,18 @@ fn come_and_go([go, come]: &[Vec<EcoString>; 2]) -> Vec<Cell> {
         (!names.is_empty()).then(|| format!("{word} to {what}: {}", listed(names.iter())).into())
     };
     [line(come, "add"), line(go, "remove")].into_iter().flatten().collect()
+}
+
+/// The objects that are neither services nor workloads and that change, come or go: what follows from
+/// it is not judged.
+fn other_objects(objects: &OtherObjects) -> Vec<Cell> {
+    let line = |names: &[EcoString], what: &str| {
+        let word = if names.len() == 1 { "other object" } else { "other objects" };
+        (!names.is_empty()).then(|| format!("{word} to {what}: {}", listed(names.iter())).into())
+    };
+    let OtherObjects { changed, added, removed } = objects;
+    let lines = [line(changed, "change"), line(added, "add"), line(removed, "remove")];
+    lines.into_iter().flatten().collect()
 }
 
 /// The workloads that no operator writes, and that change: their names, and what is open about them.
