@@ -82,6 +82,8 @@ pub struct ClusterQueue {
     /// `flavorFungibility.whenCanBorrow` is `TryNextFlavor`: another flavor is tried before quota
     /// is borrowed.
     pub borrows_last: bool,
+    /// `queueingStrategy: StrictFIFO`: what does not fit lets nothing pass that comes after it.
+    pub is_strict: bool,
     /// AdmissionChecks: other controllers agree before pods start.
     pub checks: Vec<EcoString>,
     /// `stopPolicy` other than `None`.

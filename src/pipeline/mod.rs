@@ -30,6 +30,7 @@ pub(crate) mod planned;
 pub(crate) mod question;
 mod queue_question;
 mod queued;
+mod queues;
 pub(crate) mod refusals;
 pub(crate) mod render;
 pub(crate) mod roll;

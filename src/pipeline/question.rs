@@ -16,6 +16,12 @@ pub(super) struct Unit {
     pub(super) count: i64,
 }
 
+impl Unit {
+    fn pods(&self) -> Vec<PodSet<'_>> {
+        self.sets.iter().map(|(shape, count)| PodSet { shape, count: *count }).collect()
+    }
+}
+
 /// What Kueue admits of the pods of a workload as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Each {
@@ -54,12 +60,24 @@ impl Question {
         let mut ask = |(at, unit): (usize, &Option<Unit>)| {
             let unit = unit.as_ref()?;
             let count = counts.map_or(Some(unit.count), |counts| counts.get(at).copied())?;
-            let sets: Vec<PodSet<'_>> =
-                unit.sets.iter().map(|(shape, count)| PodSet { shape, count: *count }).collect();
             let queue = Field::new(unit.queue.clone(), queue.origin);
-            Some(queue::admit(catalog, namespace, queue, &sets, count, ledger))
+            Some(queue::admit(catalog, namespace, queue, &unit.pods(), count, ledger))
         };
         self.units.iter().enumerate().map(&mut ask).collect()
+    }
+
+    /// So many units of a workload, which were admitted before.
+    pub(super) fn stand(
+        &self,
+        catalog: &Catalog,
+        namespace: &str,
+        queue: &Field<EcoString>,
+        (at, count): (usize, i64),
+        ledger: &mut Ledger,
+    ) -> Option<QueueDecision> {
+        let unit = self.units.get(at)?.as_ref()?;
+        let queue = Field::new(unit.queue.clone(), queue.origin);
+        Some(queue::stand(catalog, namespace, queue, &unit.pods(), count, ledger))
     }
 }
 

@@ -191,12 +191,14 @@ impl World {
             && self.owner(pod).is_none_or(|workload| self.desired(workload).is_none())
     }
 
-    /// Drains nodes in order. `tell` gets every step that has a pod.
+    /// Drains nodes in order. `tell` gets every step that has a pod; `admit` opens the gates of pods that
+    /// queues admit, and returns whether any was.
     pub fn drain(
         &mut self,
         nodes: &[NodeId],
         budgets: &[DrainBudget],
         ties: &mut dyn TieBreak,
+        mut admit: impl FnMut(&mut Self) -> bool,
         mut tell: impl FnMut(&Self, &DrainStep),
     ) -> Vec<NodeEnd> {
         let mut ends = Vec::new();
@@ -213,7 +215,7 @@ impl World {
                 if !self.has_pods(*node) {
                     break NodeEnd::Drained;
                 }
-                let step = self.evict_all(*node, tick, budgets, ties);
+                let step = self.evict_all(*node, tick, budgets, ties, &mut admit);
                 let moves = !step.evicted.is_empty() || !self.is_quiet();
                 if !step.evicted.is_empty() || !step.blocked.is_empty() {
                     // A step that repeats the last one has no news.
@@ -223,6 +225,9 @@ impl World {
                 }
                 self.advance(ties);
                 self.settle_with(ties);
+                while admit(self) {
+                    self.settle_with(ties);
+                }
                 tick += 1;
                 quiet = if moves { 0 } else { quiet + 1 };
                 // One quiet tick may lie between a pod's end and its successor's start.
@@ -241,6 +246,7 @@ impl World {
         tick: u64,
         budgets: &[DrainBudget],
         ties: &mut dyn TieBreak,
+        admit: &mut impl FnMut(&mut Self) -> bool,
     ) -> DrainStep {
         let (mut evicted, mut blocked) = (Vec::new(), Vec::new());
         for pod in self.to_evict(node) {
@@ -251,6 +257,9 @@ impl World {
                     // Controllers see each eviction before the next one: a new pod that is ready
                     // frees the budget.
                     self.settle_with(ties);
+                    while admit(self) {
+                        self.settle_with(ties);
+                    }
                 }
                 Err(why) => blocked.push((pod, owner, why)),
             }

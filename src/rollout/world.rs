@@ -425,6 +425,11 @@ impl World {
         self.pods.scheduler.gate(label);
     }
 
+    /// A pod of the input with a gate waits until [`World::open_gate`].
+    pub fn wait_for_gate(&mut self, pod: PodId) {
+        self.pods.scheduler.wait_for_gate(pod);
+    }
+
     /// Removes the gate of a pod, which from now on is one of a template if there is one.
     pub fn open_gate(&mut self, pod: PodId, template: Option<TemplateId>) {
         self.pods.scheduler.open_gate(pod, template);

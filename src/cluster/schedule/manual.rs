@@ -36,8 +36,12 @@ impl Looked<'_> {
 }
 
 impl Scheduler {
-    /// Adds a pod of a template on a node that the caller names; `None` if a filter rejects it.
+    /// Adds a pod of a template on a node that the caller names; `None` if a filter rejects it, or a queue
+    /// admits it first.
     pub fn add_to(&mut self, template: TemplateId, node: NodeId) -> Option<PodId> {
+        if self.is_gated(&self.templates[template.index()].pod) {
+            return None;
+        }
         let pod = self.create_on(template, node);
         let looked = self.parts().look(template, Some(pod));
         let (volumes, devices) = looked.refused();

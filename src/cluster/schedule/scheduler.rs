@@ -300,12 +300,17 @@ impl Scheduler {
             }
         } else if spec.gated {
             self.say(pod, GATED.into());
-        } else if self.gate.is_some_and(|label| spec.labels.get(label).is_some()) {
+        } else if self.is_gated(spec) {
             self.gated.insert(pod);
             self.say(pod, GATED.into());
         } else if !spec.foreign {
             self.enqueue(pod, Place::Active);
         }
+    }
+
+    /// Whether new pods of a template wait until a queue admits them.
+    pub(super) fn is_gated(&self, pod: &PodTemplate) -> bool {
+        self.gate.is_some_and(|label| pod.labels.get(label).is_some())
     }
 
     /// Why a pod is in no queue.
@@ -318,6 +323,11 @@ impl Scheduler {
     /// New pods with a label get a scheduling gate.
     pub fn gate(&mut self, label: &'static str) {
         self.gate = Some(label);
+    }
+
+    /// A pod that has such a gate already waits until a queue admits it.
+    pub fn wait_for_gate(&mut self, pod: PodId) {
+        self.gated.insert(pod);
     }
 
     /// The pods with that gate, those of high priority first, then by creation.

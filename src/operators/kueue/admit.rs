@@ -42,6 +42,8 @@ struct Assigned<'a> {
     /// What all pods of the set request, in thousandths, of the resources of the group.
     requests: Vec<(&'a str, Milli)>,
     borrows: bool,
+    /// There is less quota now: it was admitted before.
+    beyond: bool,
 }
 
 /// What became of one replica: per pod set, a flavor for each group it asks of; or why there is
@@ -62,7 +64,65 @@ pub fn admit(
     replicas: i64,
     ledger: &mut Ledger,
 ) -> QueueDecision {
-    let mut decision = QueueDecision {
+    let mut decision = undecided(queue);
+    let found = door(catalog, namespace, &decision.queue.value);
+    let found =
+        found.and_then(|local| open(catalog, namespace, local, &mut decision.cluster_queue));
+    match found {
+        Ok(cluster) => {
+            if ledger.stopped.contains(cluster.name()) {
+                decision.waiting = replicas.max(0);
+                decision.rejected.extend(cluster.flavors().last().map(behind));
+                return decision;
+            }
+            let tree = Tree::new(catalog, ledger);
+            let context = QueueContext { catalog, cluster, ledger, tree, stands: false };
+            let used = assign(&context, pods, replicas, &mut decision);
+            ledger.used.extend(used);
+            if cluster.is_strict && decision.waiting > 0 {
+                ledger.stopped.insert(cluster.name().clone());
+            }
+        }
+        Err(Closed::Obstacle(obstacle)) => decision.obstacle = Some(obstacle),
+        Err(Closed::Unread(object)) => decision.unread = Some(object),
+    }
+    decision
+}
+
+/// Replicas that were admitted before: they have their quota, however much there is now and whether or
+/// not their queue still takes pods. Their flavors are those that [`admit`] gives where there is quota,
+/// else the first that their pods may have.
+pub fn stand(
+    catalog: &Catalog,
+    namespace: &str,
+    queue: Field<EcoString>,
+    pods: &[PodSet<'_>],
+    replicas: i64,
+    ledger: &mut Ledger,
+) -> QueueDecision {
+    let mut decision = undecided(queue);
+    let local = catalog.local_queue(namespace, &decision.queue.value);
+    let name = local.and_then(|local| local.cluster_queue.as_ref());
+    if let Some(cluster) = name.and_then(|name| catalog.cluster_queue(&name.value)) {
+        let tree = Tree::new(catalog, ledger);
+        let context = QueueContext { catalog, cluster, ledger, tree, stands: true };
+        let used = assign(&context, pods, replicas, &mut decision);
+        ledger.used.extend(used);
+    }
+    decision
+}
+
+/// Whether a queue evicts what it has admitted: `stopPolicy: HoldAndDrain`.
+pub fn evicts(catalog: &Catalog, namespace: &str, queue: &str) -> bool {
+    let Some(local) = catalog.local_queue(namespace, queue) else { return false };
+    let name = local.cluster_queue.as_ref();
+    let cluster = name.and_then(|name| catalog.cluster_queue(&name.value));
+    let stopped = [local.stopped.as_ref(), cluster.and_then(|cluster| cluster.stopped.as_ref())];
+    stopped.into_iter().flatten().any(|policy| policy.value == "HoldAndDrain")
+}
+
+fn undecided(queue: Field<EcoString>) -> QueueDecision {
+    QueueDecision {
         queue,
         cluster_queue: None,
         flavor: None,
@@ -74,21 +134,44 @@ pub fn admit(
         waiting: 0,
         of_pods: false,
         unread: None,
-    };
-    let found = door(catalog, namespace, &decision.queue.value);
-    let found =
-        found.and_then(|local| open(catalog, namespace, local, &mut decision.cluster_queue));
-    match found {
-        Ok(cluster) => {
-            let tree = Tree::new(catalog, ledger);
-            let context = QueueContext { catalog, cluster, ledger, tree };
-            let used = assign(&context, pods, replicas, &mut decision);
-            ledger.0.extend(used);
-        }
-        Err(Closed::Obstacle(obstacle)) => decision.obstacle = Some(obstacle),
-        Err(Closed::Unread(object)) => decision.unread = Some(object),
     }
-    decision
+}
+
+impl QueueDecision {
+    /// The decision for replicas that come after some that were admitted before, for all of them.
+    pub fn after(mut self, stands: &Self) -> Self {
+        if stands.admitted.is_empty() {
+            return self;
+        }
+        self.flavor.clone_from(&stands.flavor);
+        self.worker_flavor.clone_from(&stands.worker_flavor);
+        self.loose = stands.loose;
+        // Why the first of them did not get a flavor is of interest only where it waits for one.
+        if self.waiting == 0 {
+            self.rejected.clone_from(&stands.rejected);
+        }
+        let mut admitted = stands.admitted.clone();
+        for next in std::mem::take(&mut self.admitted) {
+            match admitted.last_mut() {
+                Some(last) if (&last.sets, last.borrows) == (&next.sets, next.borrows) => {
+                    last.replicas = last.replicas.saturating_add(next.replicas);
+                }
+                _ => admitted.push(next),
+            }
+        }
+        self.admitted = admitted;
+        self
+    }
+}
+
+/// Why a queue of `StrictFIFO` admits nothing more (pkg/cache/queue/cluster_queue.go,
+/// `RequeueIfNotPresent`: the head of such a queue stays its head).
+fn behind(quotas: &FlavorQuotas) -> FlavorRejection {
+    FlavorRejection {
+        flavor: quotas.flavor.value.clone(),
+        code: Code::ReasonQuota,
+        detail: "a workload before it waits, and queueingStrategy is StrictFIFO".into(),
+    }
 }
 
 /// Why a queue takes no pods, or that it is not known whether it does.
@@ -213,6 +296,8 @@ struct QueueContext<'a> {
     cluster: &'a ClusterQueue,
     ledger: &'a Ledger,
     tree: Tree<'a>,
+    /// What is asked about was admitted before.
+    stands: bool,
 }
 
 /// Gives flavors to replicas as long as the quota lasts; answers what the queue then uses.
@@ -224,7 +309,7 @@ fn assign<'a>(
 ) -> Vec<((EcoString, EcoString, EcoString), Milli)> {
     let queue = context.cluster.name();
     // Services share queues: what those planned before took is used here from the start.
-    let before = context.ledger.0.iter().filter(|((other, ..), _)| other == queue);
+    let before = context.ledger.used.iter().filter(|((other, ..), _)| other == queue);
     let mut usage: Usage<'a> = before
         .map(|((_, flavor, resource), used)| ((flavor.as_str(), resource.as_str()), *used))
         .collect();
@@ -325,9 +410,8 @@ impl<'a> QueueContext<'a> {
                 .map(|(name, amount)| (name.as_str(), amount * Milli::from(set.count)))
                 .collect();
             // Pods are counted only where the queue covers them.
-            if let Some((name, _)) = amounts
-                .iter()
-                .find(|(name, _)| *name != "pods" && self.cluster.group_of(name).is_none())
+            let is_open = |name: &str| name != "pods" && self.cluster.group_of(name).is_none();
+            if let Some((name, _)) = amounts.iter().find(|(name, _)| !self.stands && is_open(name))
             {
                 // No flavor can help, so each is rejected with the same reason and none is
                 // compared.
@@ -381,7 +465,7 @@ impl<'a> QueueContext<'a> {
         usage: &Usage<'a>,
         rejected: &mut Vec<FlavorRejection>,
     ) -> Option<Assigned<'a>> {
-        let mut borrowed = None;
+        let (mut borrowed, mut beyond) = (None, None);
         // The order of the ClusterQueue decides, not how much quota is left in each.
         for quotas in &group.flavors {
             let name = &quotas.flavor.value;
@@ -413,6 +497,13 @@ impl<'a> QueueContext<'a> {
                 // usage.
                 .find(|(resource, amount)| used(resource) + *amount > self.most(quotas, resource));
             if let Some((resource, amount)) = short {
+                if self.stands {
+                    let requests = requested.to_vec();
+                    let assigned =
+                        Assigned { flavor: quotas, requests, borrows: false, beyond: true };
+                    beyond.get_or_insert(assigned);
+                    continue;
+                }
                 let most = self.most(quotas, resource);
                 let left = text((most - used(resource)).max(0));
                 // Where nothing is used, what is left is the quota: one number is enough.
@@ -431,7 +522,8 @@ impl<'a> QueueContext<'a> {
             let borrows = requested.iter().any(|(resource, amount)| {
                 used(resource) + *amount > nominal_quota(quotas, resource)
             });
-            let assigned = Assigned { flavor: quotas, requests: requested.to_vec(), borrows };
+            let requests = requested.to_vec();
+            let assigned = Assigned { flavor: quotas, requests, borrows, beyond: false };
             // `whenCanBorrow: TryNextFlavor`: a later flavor within its own quota wins, and the
             // first that borrows is kept for the case that there is none (`shouldTryNextFlavor` of
             // the flavor assigner).
@@ -440,7 +532,7 @@ impl<'a> QueueContext<'a> {
             }
             borrowed.get_or_insert(assigned);
         }
-        borrowed
+        borrowed.or(beyond)
     }
 
     /// The most the queue may have of a resource: its own, and what its cohorts lend.
@@ -451,6 +543,10 @@ impl<'a> QueueContext<'a> {
 
     /// How many replicas, this one included, get the same flavors before anything changes.
     fn alike(&self, attempt: &Attempt<'a>, usage: &Usage<'a>) -> i64 {
+        // No flavor has quota for the next one either.
+        if attempt.sets.iter().flatten().any(|assigned| assigned.beyond) {
+            return i64::MAX;
+        }
         let totals = totals(&attempt.sets);
         // Leader and workers may take from one flavor: each limit is met after those before it.
         let mut prefix = usage.clone();

@@ -10,16 +10,20 @@ use crate::catalog::Catalog;
 use crate::cluster::Milli;
 use crate::quantity::Quantity;
 use ecow::EcoString;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// What was admitted so far: thousandths by ClusterQueue, flavor and resource.
+/// What was admitted so far: thousandths by ClusterQueue, flavor and resource; and what waits.
 #[derive(Clone, Debug, Default)]
-pub struct Ledger(pub(super) BTreeMap<(EcoString, EcoString, EcoString), Milli>);
+pub struct Ledger {
+    pub(super) used: BTreeMap<(EcoString, EcoString, EcoString), Milli>,
+    /// The ClusterQueues of `StrictFIFO` in which a workload waits: none after it is admitted.
+    pub(super) stopped: BTreeSet<EcoString>,
+}
 
 impl Ledger {
     pub(super) fn used(&self, queue: &EcoString, flavor: &str, resource: &str) -> Milli {
         let key = (queue.clone(), flavor.into(), resource.into());
-        self.0.get(&key).copied().unwrap_or_default()
+        self.used.get(&key).copied().unwrap_or_default()
     }
 }
 

@@ -6,10 +6,11 @@
 //! here. This module reads no files and refers to no other operator.
 //!
 //! Order of reading: `read` (documents as objects), `flavor` (whether a pod fits a flavor), `admit`
-//! (flavors and quota in the order of Kueue's scheduler), `findings`.
+//! (flavors and quota in the order of Kueue's scheduler), `pods` (which pods have quota), `findings`.
 
 pub mod admit;
 pub(crate) mod cohort;
 pub(crate) mod findings;
 pub(crate) mod flavor;
+pub(crate) mod pods;
 pub mod read;

@@ -50,6 +50,8 @@ pub fn cluster_queue(object: Object) -> ClusterQueue {
             .filter(|selector| selector.as_map().is_some())
             .cloned(),
         groups: groups.iter().map(group).collect(),
+        is_strict: object.node.at(&["spec", "queueingStrategy"]).and_then(Node::as_str)
+            == Some("StrictFIFO"),
         borrows_last: object
             .node
             .at(&["spec", "flavorFungibility", "whenCanBorrow"])

@@ -5,6 +5,7 @@ use super::site::{NO_ROOM, Site, rest};
 use super::{DrainBlocked, DrainStage};
 use crate::cluster::fleet::Vacated;
 use crate::cluster::schedule::{First, NodeId, PodId};
+use crate::pipeline::queues::Queues;
 use crate::rollout::{DrainBudget, DrainStep, NodeEnd, World};
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ impl Guide {
 /// A drain that was played.
 pub(super) struct Played {
     pub(super) world: World,
+    queues: Queues,
     pub(super) stages: Vec<DrainStage>,
     /// Nodes that are drained.
     pub(super) done: usize,
@@ -45,6 +47,7 @@ pub(super) fn play(
 ) -> Played {
     let mut played = Played {
         world: before.clone(),
+        queues: site.queues.clone(),
         stages: Vec::new(),
         done: 0,
         blocked: None,
@@ -60,7 +63,7 @@ pub(super) fn play(
             None => natural(site, &mut played, *node, budgets),
         });
         // Pods of this node must run elsewhere before budgets of the next one are asked.
-        rest(&mut played.world);
+        rest(&mut played.world, &mut played.queues, site.catalog);
         let blocked = blocked.or_else(|| no_room(site, &played.world, *node));
         if blocked.is_some() {
             played.blocked = blocked;
@@ -103,8 +106,9 @@ fn natural(
 ) -> Option<DrainBlocked> {
     // Each drain counts its ticks from 0; the stages of all nodes make one sequence.
     let from = played.stages.last().map_or(0, |stage| stage.tick + 1);
-    let stages = &mut played.stages;
-    let ends = played.world.drain(&[node], budgets, &mut First, |world, step| {
+    let (stages, queues) = (&mut played.stages, &mut played.queues);
+    let admit = |world: &mut World| queues.advance(world, site.catalog);
+    let ends = played.world.drain(&[node], budgets, &mut First, admit, |world, step| {
         stages.push(stage(site, world, step, from));
     });
     (ends.first() == Some(&NodeEnd::Blocked)).then(|| {
@@ -141,7 +145,7 @@ fn guided(
     budgets: &[DrainBudget],
     guide: &Guide,
 ) -> Option<DrainBlocked> {
-    let world = &mut played.world;
+    let Played { world, queues, .. } = played;
     let tick = played.stages.last().map_or(0, |stage| stage.tick + 1);
     let mut done: Vec<(PodId, Option<crate::rollout::WorkloadId>)> = Vec::new();
     let mut blocked = None;
@@ -150,13 +154,13 @@ fn guided(
             world.steer(workload, member, *to);
         }
         let owner = world.owner(pod);
-        if let Err(why) = evict(world, pod, budgets) {
+        if let Err(why) = evict(site, world, queues, pod, budgets) {
             blocked = Some((site.name(world, pod), why));
             break;
         }
         done.push((pod, owner));
         // Its next pod takes its node before the next eviction frees another one.
-        rest(world);
+        rest(world, queues, site.catalog);
         if site.displaced(world).is_some() {
             break;
         }
@@ -171,7 +175,13 @@ fn guided(
 }
 
 /// Evicts a pod; a refused one again after time has passed.
-fn evict(world: &mut World, pod: PodId, budgets: &[DrainBudget]) -> Result<(), EcoString> {
+fn evict(
+    site: &Site<'_>,
+    world: &mut World,
+    queues: &mut Queues,
+    pod: PodId,
+    budgets: &[DrainBudget],
+) -> Result<(), EcoString> {
     for _ in 0..MOST_RETRIES {
         match world.evict(pod, budgets) {
             Ok(()) => return Ok(()),
@@ -180,6 +190,9 @@ fn evict(world: &mut World, pod: PodId, budgets: &[DrainBudget]) -> Result<(), E
             Err(_) => {
                 world.advance(&mut First);
                 world.settle();
+                while queues.advance(world, site.catalog) {
+                    world.settle();
+                }
             }
         }
     }

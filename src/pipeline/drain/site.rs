@@ -4,19 +4,26 @@ use super::Move;
 use crate::api::AcceleratorClass;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Yard;
-use crate::cluster::schedule::{Alike, Budget, First, NodeId, PodId, PodState, Scheduler};
+use crate::cluster::schedule::{
+    Alike, Budget, First, Labels, NodeId, PodId, PodState, PodTemplate, Scheduler,
+};
 use crate::cluster::{self as machines, Machine};
+use crate::objects::metadata::KUEUE_QUEUE;
 use crate::pipeline::built::gpus;
+use crate::pipeline::queues::Queues;
 use crate::pipeline::running::Creator;
 use crate::pipeline::together::claims::VOLCANO;
 use crate::pipeline::together::loss::Today;
+use crate::pipeline::together::plain_queue::GROUP_NAME;
 use crate::pipeline::together::settled::{Ground, keeping};
 use crate::pipeline::together::volcano_queue::is_gang;
 use crate::pipeline::together::{At, NodeUse, NotJudged, Pending, Stands, on_node};
+use crate::pipeline::together::{policies, quota};
 use crate::rollout::{DrainBudget, KeptPod, PodPhase, WorkloadId, World};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// Nodes with this label are part of the control plane; a plan does not choose them.
 const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
@@ -32,9 +39,11 @@ pub(super) struct SiteWorkload {
 }
 
 pub(super) struct Site<'a> {
-    catalog: &'a Catalog,
+    pub(super) catalog: &'a Catalog,
     pub(super) today: Today,
     pub(super) world: World,
+    /// What has quota of Kueue there.
+    pub(super) queues: Queues,
     pub(super) nodes: Vec<NodeId>,
     pub(super) workloads: Vec<SiteWorkload>,
     place: HashMap<WorkloadId, usize>,
@@ -53,14 +62,20 @@ fn no_node(scheduler: &Scheduler, pod: Option<PodId>) -> EcoString {
 }
 
 /// Advances time until nothing moves.
-pub(super) fn rest(world: &mut World) {
-    world.settle();
+pub(super) fn rest(world: &mut World, queues: &mut Queues, catalog: &Catalog) {
+    let mut settle = |world: &mut World| {
+        world.settle();
+        while queues.advance(world, catalog) {
+            world.settle();
+        }
+    };
+    settle(world);
     for _ in 0..MOST_TICKS {
         if world.is_quiet() {
             return;
         }
         world.advance(&mut First);
-        world.settle();
+        settle(world);
     }
 }
 
@@ -78,6 +93,13 @@ fn budgets(catalog: &Catalog) -> Vec<DrainBudget> {
             })
         })
         .collect()
+}
+
+/// A pod that names no queue any more, where it names one.
+fn without_queue(pod: &PodTemplate) -> Option<PodTemplate> {
+    pod.labels.get(KUEUE_QUEUE)?;
+    let labels = pod.labels.iter().filter(|(key, _)| key != KUEUE_QUEUE).cloned().collect();
+    Some(PodTemplate { labels, ..pod.clone() })
 }
 
 /// Pods that are created again because of a drain.
@@ -117,9 +139,16 @@ impl<'a> Site<'a> {
                 (0..workload.templates.len()).map(|index| template(at, index)).collect()
             })
             .collect();
-        let (scheduler, slots) = placed.into_parts();
+        let (mut scheduler, slots) = placed.into_parts();
+        let held = today.held(&ground);
         let nodes: Vec<NodeId> = scheduler.nodes().map(|(node, _)| node).collect();
+        // What waits in a queue competes with the pods that are created again.
+        for pod in &held {
+            let template = scheduler.template(Arc::clone(pod));
+            scheduler.add(template);
+        }
         let mut world = World::new(scheduler);
+        let mut queues = today.queues(&ground, &mut world, &slots, &others);
         let mut workloads = Vec::new();
         let mut place = HashMap::new();
         for (at, workload) in today.fleet.workloads.iter().enumerate() {
@@ -165,7 +194,14 @@ impl<'a> Site<'a> {
                         let part = if slots.len() > 1 { format!("-{part}") } else { String::new() };
                         names.push(eco_format!("{}-{replica}{part}", today.owners[at]));
                     }
-                    let template = templates[at][wanted.pods[part]];
+                    let mut template = templates[at][wanted.pods[part]];
+                    // Whether Kueue manages the next pod is not known where it does not manage this one.
+                    if let (Some(number), false) = (slot.number, ground.queued.is_empty())
+                        && ground.queued.get(number).is_some_and(Option::is_none)
+                    {
+                        let pod = without_queue(world.scheduler().template_pod(template));
+                        template = pod.map_or(template, |pod| world.template(Arc::new(pod)));
+                    }
                     members.push(KeptPod { template, pod: slot.pod, group });
                 }
             }
@@ -184,8 +220,9 @@ impl<'a> Site<'a> {
         }
         world.fix(fixed);
         // What the input has in motion ends before the drain, and is not counted as its work.
-        rest(&mut world);
-        Self { budgets: budgets(catalog), catalog, today, world, nodes, workloads, place, bare }
+        rest(&mut world, &mut queues, catalog);
+        let budgets = budgets(catalog);
+        Self { budgets, catalog, today, world, queues, nodes, workloads, place, bare }
     }
 
     /// The owner and the name of a pod.
@@ -299,6 +336,7 @@ impl<'a> Site<'a> {
         };
         let mut moves: Vec<(usize, Move)> = Vec::new();
         let mut open: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
+        let mut again: BTreeMap<EcoString, Vec<&Labels>> = BTreeMap::new();
         let victims: BTreeSet<PodId> =
             scheduler.evictions().iter().map(|eviction| eviction.victim).collect();
         let (mut restarts, mut preempted) = (0, 0);
@@ -314,6 +352,16 @@ impl<'a> Site<'a> {
                     let is_victim = before.pod.is_some_and(|pod| victims.contains(&pod));
                     *(if is_victim { &mut preempted } else { &mut restarts }) += 1;
                 }
+                // Admission looks at each pod that is created, also where it gets the node that it had.
+                if let (Some(old), Some(pod)) = (before.pod, now.pod) {
+                    let template = scheduler.template_of(pod);
+                    again.entry(template.namespace.clone()).or_default().push(&template.labels);
+                    if let Some(why) =
+                        self.queued(self.world.scheduler().template_of(old), template)
+                    {
+                        *open.entry(why).or_default() += 1;
+                    }
+                }
                 let Some(to) = bound(after, now.pod).filter(|to| *to != from) else { continue };
                 if let Some(why) = now.pod.and_then(|pod| not_judged(scheduler, pod)) {
                     *open.entry(why).or_default() += 1;
@@ -326,8 +374,22 @@ impl<'a> Site<'a> {
         }
         moves.sort_by(|(one, step), (other, next)| (one, &step.pod).cmp(&(other, &next.pod)));
         let moves = moves.into_iter().map(|(_, moves)| moves).collect();
-        let not_judged = NotJudged::of_sums(open).collect();
+        let not_judged = NotJudged::of_sums(open).chain(policies::of_pods(self.catalog, &again));
+        let not_judged = not_judged.collect();
         Moves { pods: moves, restarts, preempted, not_judged }
+    }
+
+    /// What of Kueue is not judged of a pod that is created again in the place of another one.
+    fn queued(&self, old: &PodTemplate, new: &PodTemplate) -> Option<(EcoString, EcoString)> {
+        let (namespace, queue) = (&old.namespace, old.labels.get(KUEUE_QUEUE)?);
+        if new.labels.get(KUEUE_QUEUE).is_none() {
+            let why =
+                "Kueue does not manage the pods that run, and may hold those that replace them";
+            return Some((eco_format!("LocalQueue `{namespace}/{queue}`"), why.into()));
+        }
+        // The Workload of a group stays while a pod of it is replaced.
+        let is_group = old.labels.get(GROUP_NAME).is_some();
+        (!is_group).then(|| quota::again(self.catalog, namespace, queue)).flatten()
     }
 
     /// Pods by phase, and the owners of those that were ready before the drain and are not now.

@@ -20,7 +20,6 @@ mod others;
 pub(crate) mod outcome;
 mod plain;
 mod play;
-mod queues;
 mod read;
 pub(crate) mod serving;
 pub(crate) mod side;
@@ -36,6 +35,7 @@ pub use changes::{
 pub use outcome::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
 pub use plain::is_simulated;
 
+use super::queues;
 use super::running::{RunningPod, RunningPods};
 use super::together::attached::OneNode;
 use super::together::settled::{Ground as Cluster, Size, Workloads};
@@ -48,6 +48,7 @@ use crate::cluster::fleet;
 use crate::cluster::schedule::{PodId, PodTemplate, Scheduler};
 use crate::diag::Diagnostic;
 use crate::objects::metadata::KUEUE_QUEUE;
+use crate::operators::kueue::pods::admitted_by;
 use crate::operators::servings::{self, ServingRules};
 use crate::rollout::Start;
 use crate::workspace::World;
@@ -280,6 +281,14 @@ impl Ground<'_> {
         }
     }
 
+    /// The LocalQueue whose quota a pod has.
+    fn queue_of(&self, at: usize) -> Option<EcoString> {
+        match at.checked_sub(self.first_waiting()) {
+            Some(at) => admitted_by(&self.waiting.1[at]).cloned(),
+            None => self.cluster.queued.get(at).cloned().flatten(),
+        }
+    }
+
     fn template(&self, at: usize) -> &Arc<PodTemplate> {
         match at.checked_sub(self.first_waiting()) {
             Some(at) => &self.waiting.1[at],
@@ -357,11 +366,10 @@ fn ground<'a>(world: &'a World, changes: &Changes<'a>, options: &RollOptions) ->
         let placed = all.settle(&[]);
         (all, placed)
     });
-    let waiting = RunningPods::waiting(catalog.others());
-    let templates = waiting.templates(&cluster.context);
+    let waiting = Arc::new(queues::waiting(catalog, &cluster.context));
     Ground {
         cluster,
-        waiting: Arc::new((waiting, templates)),
+        waiting,
         one_node: Arc::new(OneNode::of(catalog)),
         world,
         changing_pods: BTreeSet::new(),
@@ -468,7 +476,7 @@ fn settle_tracks(
         );
     // They are in the scheduler of the state before, on which these workloads arrive.
     ground.arriving.fleet.others.clear();
-    let is_queued = queues::is_known(ground);
+    let is_queued = queues::is_known(&ground.world.catalog);
     let Workloads { claims, fleet, .. } = &mut ground.arriving;
     for (claim, workload) in claims.iter().zip(&mut fleet.workloads) {
         workload.running.clear();

@@ -13,10 +13,13 @@ use crate::api::{Api, was_in_cluster};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{self, Other, Slot, Slots};
 use crate::cluster::schedule::{PodId, PodState, PodTemplate};
+use crate::operators::kueue::pods::is_held;
 use crate::pipeline::built::gpus;
+use crate::pipeline::queues::Queues;
 use crate::pipeline::running::{Creator, OwnerName};
 use crate::pipeline::together::adopted::Jobs;
 use crate::pipeline::together::claims::Claim;
+use crate::pipeline::together::loss::held_pods;
 use crate::pipeline::together::settled::{Ground as Cluster, Workloads, keeping};
 use crate::pipeline::together::{counted_kinds, counted_objects, workloads};
 use crate::rollout::{Keeping, KeptPod, PodPhase, WorkloadId, World};
@@ -53,6 +56,8 @@ pub(super) struct Displaced {
 pub(super) struct Waiting {
     owner: EcoString,
     pods: Vec<PodId>,
+    /// Of a workload that a queue admits as a whole, how many pods are not created, and why.
+    held: Option<(usize, EcoString)>,
 }
 
 /// The priority below which the pods of the tracks evict others.
@@ -343,6 +348,76 @@ fn existing(ground: &Ground<'_>) -> BTreeSet<EcoString> {
     of_pods.chain(applied).collect()
 }
 
+/// Adds the pods of workloads in no track that queues hold in the state before: they wait with the pods
+/// of the change. Their owners with them.
+pub(super) fn held(
+    world: &mut World,
+    ground: &Ground<'_>,
+    before: &Workloads,
+    tracks: &[Track],
+) -> Vec<Waiting> {
+    let of_tracks: BTreeSet<usize> =
+        tracks.iter().filter_map(|track| Some(track.settled?.0)).collect();
+    let mut all = Vec::new();
+    for (at, why) in &before.held {
+        let (claim, workload) = (&before.claims[*at], &before.fleet.workloads[*at]);
+        let is_gone = ground.removed.workloads.contains(at);
+        if claim.api.is_of_operator() || of_tracks.contains(at) || is_gone {
+            continue;
+        }
+        let mut waiting = Waiting { owner: claim.service.clone(), pods: Vec::new(), held: None };
+        let held = held_pods(workload);
+        if claim.queue_of_all().is_some() {
+            // Its pods are not created before all are admitted.
+            waiting.held = Some((held.len(), why.clone()));
+        } else {
+            waiting.pods = add(world, held);
+        }
+        all.push(waiting);
+    }
+    all
+}
+
+/// Adds the pods of the input that wait and belong to no track: queues may hold them, too.
+pub(super) fn wait_beside(
+    world: &mut World,
+    queues: &mut Queues,
+    ground: &Ground<'_>,
+    in_tracks: &BTreeSet<usize>,
+) {
+    let first = ground.first_waiting();
+    let mut waits: Vec<usize> = (first..first + ground.waiting.0.all.len()).collect();
+    waits.retain(|at| !in_tracks.contains(at));
+    waits.sort_by_key(|at| (ground.pod(*at).object.created(), *at));
+    for at in waits {
+        let pod = ground.template(at);
+        queues.count(pod);
+        if is_held(pod) {
+            add(world, [Arc::clone(pod)]).into_iter().for_each(|pod| world.wait_for_gate(pod));
+        }
+    }
+}
+
+/// Adds pods that nothing creates again.
+fn add(world: &mut World, pods: impl IntoIterator<Item = Arc<PodTemplate>>) -> Vec<PodId> {
+    world.arrive(|mut scheduler| {
+        let mut add = |pod| {
+            let template = scheduler.template(pod);
+            scheduler.add(template)
+        };
+        let added = pods.into_iter().map(&mut add).collect();
+        (scheduler, added)
+    })
+}
+
+/// Those of them that wait in the state before the change.
+pub(super) fn that_wait(world: &World, mut held: Vec<Waiting>) -> Vec<Waiting> {
+    let waits = |pod: &PodId| world.scheduler().state(*pod) == PodState::Waiting;
+    held.iter_mut().for_each(|one| one.pods.retain(waits));
+    held.retain(|one| !one.pods.is_empty() || one.held.is_some());
+    held
+}
+
 /// The pods of a settled state that have no node, of workloads that no operator writes and that are in
 /// no track.
 pub(super) fn without_node(
@@ -362,7 +437,7 @@ pub(super) fn without_node(
     let of_claim = |(at, claim): (usize, &Claim)| {
         let pods = slots[at].iter().flatten().filter_map(|slot| slot.pod);
         let pods: Vec<PodId> = pods.filter(waits).collect();
-        (!pods.is_empty()).then(|| Waiting { owner: claim.service.clone(), pods })
+        (!pods.is_empty()).then(|| Waiting { owner: claim.service.clone(), pods, held: None })
     };
     claims.filter_map(of_claim).collect()
 }
@@ -380,16 +455,23 @@ pub(super) fn still_waiting(
     let one = |item: &Waiting| {
         let waits = |pod: &&PodId| scheduler.state(**pod) == PodState::Waiting;
         let pods: Vec<&PodId> = item.pods.iter().filter(waits).collect();
-        let why = scheduler.rejection(**pods.first()?);
+        let (pods, message) = match (&item.held, pods.first()) {
+            (Some((held, why)), _) => (*held, why.clone()),
+            (None, Some(first)) => {
+                let why = scheduler.rejection(**first);
+                (pods.len(), why.map(|one| one.message.clone()).unwrap_or_default())
+            }
+            (None, None) => return None,
+        };
         let waited = ground.waited.get(&item.owner).copied().unwrap_or(0);
         Some(Displaced {
             owner: item.owner.clone(),
-            pods: pods.len(),
+            pods,
             waited,
             devices: 0,
-            message: why.map(|rejection| rejection.message.clone()).unwrap_or_default(),
+            message,
             evicted_by: Vec::new(),
-            end: if pods.len() > waited { RollEnd::Displaced } else { RollEnd::Waits },
+            end: if pods > waited { RollEnd::Displaced } else { RollEnd::Waits },
         })
     };
     all.iter().filter(|one| !is_said(one)).filter_map(one).collect()

@@ -7,15 +7,14 @@ use super::outcome::{ComponentRollout, RollEnd};
 use super::serving::Coupled;
 use super::stages::Watched;
 use super::track::{Begins, Kind, Part, Placed, Track};
-use super::{Ground, end, queues, stages};
+use super::{Ground, end, stages};
 use crate::api::serving_names;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{Replica, Slot, Slots, Workload};
 use crate::cluster::schedule::{First, NodeId, PodId, TemplateId};
+use crate::pipeline::queues::{self, Queues};
 use crate::pipeline::together::settled::Workloads;
-use crate::rollout::{
-    DeploymentSpec, GroupRevision, Revision, StageOf, Start, Strategy, WorkloadId, World,
-};
+use crate::rollout::{DeploymentSpec, StageOf, Strategy, WorkloadId, World};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -44,7 +43,7 @@ pub(super) fn play(
     choices: Choices,
     keeps_stages: bool,
 ) -> Simulated {
-    let Started { mut world, mut placed, adopted, kept, leaving, waiting } =
+    let Started { mut world, mut queues, mut placed, adopted, kept, leaving, waiting } =
         start(ground, tracks, more);
     if choices.nodes {
         world.prefer_last();
@@ -97,7 +96,7 @@ pub(super) fn play(
             if scale(&mut world, &mut placed)
                 || switch(&mut world, tracks, &placed)
                 || drive(&mut world, &mut placed)
-                || queues::advance(&mut world, ground)
+                || queues.advance(&mut world, &ground.world.catalog)
             {
                 continue;
             }
@@ -153,7 +152,8 @@ pub(super) fn in_order(
     tracks: &[Track],
     order: &[usize],
 ) -> Result<(), usize> {
-    let Started { mut world, mut placed, adopted, leaving, .. } = start(ground, tracks, &[]);
+    let Started { mut world, mut queues, mut placed, adopted, leaving, .. } =
+        start(ground, tracks, &[]);
     for pod in leaving {
         world.end(pod);
     }
@@ -176,7 +176,7 @@ pub(super) fn in_order(
                 if !scale(&mut world, &mut placed)
                     && !switch(&mut world, tracks, &placed)
                     && !drive(&mut world, &mut placed)
-                    && !queues::advance(&mut world, ground)
+                    && !queues.advance(&mut world, &ground.world.catalog)
                 {
                     break;
                 }
@@ -201,6 +201,7 @@ type Adopted = Vec<(usize, PodId)>;
 /// The state before the changes.
 struct Started {
     world: World,
+    queues: Queues,
     placed: Vec<Placed>,
     adopted: Vec<Adopted>,
     /// Workloads outside the tracks that the changes could evict.
@@ -223,7 +224,10 @@ fn start(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Starte
         return start_running(ground, tracks, more);
     };
     let mut world = World::new(scheduler);
-    queues::begin(&mut world, ground);
+    let (cluster, catalog) = (&ground.cluster, &ground.world.catalog);
+    let numbers = others_of_input.iter().map(|(pod, at)| (*pod, before.fleet.others[*at].number));
+    let claims = &before.claims;
+    let mut queues = Queues::of_settled(&mut world, cluster, catalog, claims, &slots, numbers);
     for slot in slots.iter().flat_map(|replicas| replicas.iter().flatten()) {
         if let (Some(pod), Some(number)) = (slot.pod, slot.number)
             // The world takes each bound pod as ready; the input may say otherwise.
@@ -251,11 +255,13 @@ fn start(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Starte
         })
         .collect();
     let kept = others::settled(&mut world, ground, before, &slots, tracks);
-    rest(&mut world, ground, &mut placed);
-    let waiting = others::without_node(&world, ground, before, &slots, tracks);
+    let held = others::held(&mut world, ground, before, tracks);
+    rest(&mut world, &mut queues, ground, &mut placed);
+    let mut waiting = others::without_node(&world, ground, before, &slots, tracks);
     let adopted = tracks.iter().map(|_| Vec::new()).collect();
+    waiting.extend(others::that_wait(&world, held));
     let leaving = ground.removed.pods(&slots, &others_of_input);
-    Started { world, placed, adopted, kept, leaving, waiting }
+    Started { world, queues, placed, adopted, kept, leaving, waiting }
 }
 
 /// The pods of a workload that a fleet placed.
@@ -354,7 +360,7 @@ fn settled_in(
     kind: &Kind,
     pods: Option<SettledPods<'_>>,
 ) -> Placed {
-    let is_queued = queues::is_known(ground);
+    let is_queued = queues::is_known(&ground.world.catalog);
     let mut placed = Placed::default();
     match kind {
         Kind::Deployment(spec) | Kind::Knative(spec) => {
@@ -441,7 +447,8 @@ fn start_running(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -
         .flat_map(|(track, track_of_pods)| track_of_pods.pods.iter().map(move |at| (*at, track)))
         .filter(|(at, _)| *at >= first)
         .collect();
-    waits.sort_unstable();
+    // Kueue admits what was created first.
+    waits.sort_by_key(|(at, _)| (ground.pod(*at).object.created(), *at));
     let mut world = World::new(scheduler);
     let waits = world.arrive(|mut scheduler| {
         let mut add = |(at, track): (usize, usize)| {
@@ -454,17 +461,21 @@ fn start_running(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -
     for (at, track, pod) in waits {
         adopted[track].push((at, pod));
     }
-    queues::begin(&mut world, ground);
+    let all = running.iter().chain(adopted.iter().flatten());
+    let of_input = all.map(|(at, pod)| (*pod, ground.queue_of(*at))).collect::<Vec<_>>();
+    let mut queues = Queues::begin(&mut world, &ground.world.catalog, of_input);
+    let in_tracks: BTreeSet<usize> = tracks.iter().flat_map(|track| track.pods.clone()).collect();
+    others::wait_beside(&mut world, &mut queues, ground, &in_tracks);
     let mut placed: Vec<Placed> = tracks
         .iter()
         .zip(&adopted)
         .map(|(track, running)| begin(&mut world, ground, track, running))
         .collect();
     let kept = others::running(&mut world, ground, &running);
-    rest(&mut world, ground, &mut placed);
+    rest(&mut world, &mut queues, ground, &mut placed);
     // What ran and is in no input any more is not known from the pods alone.
     let (leaving, waiting) = Default::default();
-    Started { world, placed, adopted, kept, leaving, waiting }
+    Started { world, queues, placed, adopted, kept, leaving, waiting }
 }
 
 /// Applies the change of a track.
@@ -498,14 +509,14 @@ fn drive(world: &mut World, placed: &mut [Placed]) -> bool {
 }
 
 /// Advances time until nothing moves: this is the state before the change.
-fn rest(world: &mut World, ground: &Ground<'_>, placed: &mut [Placed]) {
+fn rest(world: &mut World, queues: &mut Queues, ground: &Ground<'_>, placed: &mut [Placed]) {
     for tick in 0..MOST_STAGES {
         if tick > 0 {
             world.advance(&mut First);
         }
         loop {
             world.settle();
-            if !drive(world, placed) && !queues::advance(world, ground) {
+            if !drive(world, placed) && !queues.advance(world, &ground.world.catalog) {
                 break;
             }
         }
@@ -540,7 +551,7 @@ fn begin(
             let Some(mut kind) = track.after.clone() else { return nothing };
             // Pods of another version need a template: the one that they run with.
             if !old.is_empty() {
-                rename(&mut kind, ground, running);
+                kind.rename(ground, running);
             }
             kind
         }
@@ -666,38 +677,6 @@ fn count(world: &World, ids: &[WorkloadId]) -> i64 {
             StageOf::Groups { groups, .. } => i64::try_from(groups.len()).unwrap_or(i64::MAX),
         })
         .sum()
-}
-
-/// Replaces the revision by one with the templates of the running pods.
-fn rename(kind: &mut Kind, ground: &Ground<'_>, running: &[(usize, PodId)]) {
-    const RUNNING: &str = "running";
-    let template = |worker: bool| {
-        let mut all = running.iter();
-        let found = all
-            .find(|(at, _)| ground.pod(*at).group().is_some_and(|(_, index)| index > 0) == worker);
-        found.map(|(at, _)| Arc::clone(ground.template(*at)))
-    };
-    match kind {
-        Kind::Deployment(spec) | Kind::Knative(spec) => {
-            let pod = template(false).unwrap_or_else(|| Arc::clone(&spec.revision.pod));
-            spec.revision = Revision { name: RUNNING.into(), pod, start: Start::Ready };
-        }
-        Kind::Groups(spec) => {
-            let leader = template(false).unwrap_or_else(|| Arc::clone(&spec.revision.leader));
-            let worker = template(true).unwrap_or_else(|| Arc::clone(&spec.revision.worker));
-            spec.revision =
-                GroupRevision { name: RUNNING.into(), leader, worker, ..spec.revision.clone() };
-        }
-        Kind::Stateful(spec) => {
-            let pod = template(false).unwrap_or_else(|| Arc::clone(spec.pod_mut()));
-            **spec = spec.clone().version(RUNNING.into(), pod);
-        }
-        Kind::Daemons(spec) => {
-            let pod = template(false).unwrap_or_else(|| Arc::clone(&spec.pod));
-            **spec = spec.clone().version(RUNNING.into(), pod);
-        }
-        Kind::Ray | Kind::Serving(_) | Kind::Refused(_) => {}
-    }
 }
 
 /// Autoscalers set the number of replicas after the operators have changed the templates.

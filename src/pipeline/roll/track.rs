@@ -1,17 +1,20 @@
 //! The workloads of a change, each with its state before and after.
 
+use super::Ground;
 use super::serving::{Coupled, ServingKind};
 use crate::api::ComponentKind;
+use crate::cluster::schedule::PodId;
 use crate::operators::servings::objects::MOST_PODS;
 use crate::pipeline::running::RunningPod;
 use crate::pipeline::together::claims::PODS;
 use crate::rollout::{
-    DaemonSetSpec, DeploymentSpec, LeaderWorkerSetSpec, Revision, Start, StatefulSetSpec,
-    WorkloadId,
+    DaemonSetSpec, DeploymentSpec, GroupRevision, LeaderWorkerSetSpec, Revision, Start,
+    StatefulSetSpec, WorkloadId,
 };
 use crate::tree::covers;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
+use std::sync::Arc;
 
 /// A workload, as its controller reads it.
 #[derive(Clone, Debug)]
@@ -256,6 +259,41 @@ impl Track {
                 after.version().is_some() && after.version() == before.version()
             }
             (None, _) => false,
+        }
+    }
+}
+
+impl Kind {
+    /// Replaces the revision by one with the templates of the running pods.
+    pub(super) fn rename(&mut self, ground: &Ground<'_>, running: &[(usize, PodId)]) {
+        const RUNNING: &str = "running";
+        let template = |worker: bool| {
+            let mut all = running.iter();
+            let found = all.find(|(at, _)| {
+                ground.pod(*at).group().is_some_and(|(_, index)| index > 0) == worker
+            });
+            found.map(|(at, _)| Arc::clone(ground.template(*at)))
+        };
+        match self {
+            Self::Deployment(spec) | Self::Knative(spec) => {
+                let pod = template(false).unwrap_or_else(|| Arc::clone(&spec.revision.pod));
+                spec.revision = Revision { name: RUNNING.into(), pod, start: Start::Ready };
+            }
+            Self::Groups(spec) => {
+                let leader = template(false).unwrap_or_else(|| Arc::clone(&spec.revision.leader));
+                let worker = template(true).unwrap_or_else(|| Arc::clone(&spec.revision.worker));
+                spec.revision =
+                    GroupRevision { name: RUNNING.into(), leader, worker, ..spec.revision.clone() };
+            }
+            Self::Stateful(spec) => {
+                let pod = template(false).unwrap_or_else(|| Arc::clone(spec.pod_mut()));
+                **spec = spec.clone().version(RUNNING.into(), pod);
+            }
+            Self::Daemons(spec) => {
+                let pod = template(false).unwrap_or_else(|| Arc::clone(&spec.pod));
+                **spec = spec.clone().version(RUNNING.into(), pod);
+            }
+            Self::Ray | Self::Serving(_) | Self::Refused(_) => {}
         }
     }
 }

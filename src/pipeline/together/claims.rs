@@ -63,6 +63,13 @@ pub(crate) struct Claim {
     pub(super) gang: bool,
 }
 
+impl Claim {
+    /// The queue that admits all of its pods or none, though they need not name it.
+    pub(in crate::pipeline) fn queue_of_all(&self) -> Option<&EcoString> {
+        self.queue.as_ref().filter(|queue| queue.whole).map(|queue| &queue.name.value)
+    }
+}
+
 /// The scheduler whose gangs are known.
 pub(in crate::pipeline) const VOLCANO: &str = "volcano";
 

@@ -10,13 +10,17 @@ use crate::api::AcceleratorClass;
 use crate::catalog::Catalog;
 use crate::cluster as machines;
 use crate::cluster::Machine;
-use crate::cluster::fleet::{Fleet, Placed, Standing, kind};
-use crate::cluster::schedule::NodeId;
+use crate::cluster::fleet::{Fleet, Placed, Slots, Standing, Workload, kind};
+use crate::cluster::schedule::{NodeId, PodId, PodTemplate};
+use crate::operators::kueue::pods::is_held;
 use crate::pipeline::built::gpus;
+use crate::pipeline::queues::{self, Queues};
 use crate::pipeline::running::OwnerName;
+use crate::rollout::World;
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 /// The label of the zone of a node, and the one that it replaced.
 const ZONES: [&str; 2] = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"];
@@ -179,6 +183,8 @@ pub(crate) struct Today {
     pub(crate) owners: Vec<EcoString>,
     /// Whether the running pods are the state.
     pub(crate) runs: bool,
+    /// The workloads with their claims, but for the fleet.
+    workloads: Workloads,
 }
 
 impl Today {
@@ -187,15 +193,66 @@ impl Today {
     pub(crate) fn of(ground: &Ground<'_>, at: At) -> Self {
         // Another number of replicas has no pods that run: it is placed first, then loses nodes.
         let runs = at == At::Min && !ground.running.all.is_empty();
-        let Workloads { claims, fleet, .. } =
-            Workloads::sized(ground.catalog, ground, |_| !runs, Size::All(at));
-        Self { fleet, owners: claims.into_iter().map(|claim| claim.service).collect(), runs }
+        let mut workloads = Workloads::sized(ground.catalog, ground, |_| !runs, Size::All(at));
+        let fleet = std::mem::take(&mut workloads.fleet);
+        let owners = workloads.claims.iter().map(|claim| claim.service.clone()).collect();
+        Self { fleet, owners, runs, workloads }
+    }
+
+    /// The quota that its pods have, as they stand in a world.
+    pub(in crate::pipeline) fn queues(
+        &self,
+        ground: &Ground<'_>,
+        world: &mut World,
+        slots: &[Slots],
+        others: &[(PodId, usize)],
+    ) -> Queues {
+        let others = others.iter().map(|(pod, at)| (*pod, self.fleet.others[*at].number));
+        let claims = &self.workloads.claims;
+        let mut queues = Queues::of_settled(world, ground, ground.catalog, claims, slots, others);
+        queues.keep_groups(world);
+        if self.runs {
+            let (_, templates) = queues::waiting(ground.catalog, &ground.context);
+            templates.iter().for_each(|pod| queues.count(pod));
+        }
+        queues
+    }
+
+    /// The pods that wait in its queues, in their order.
+    pub(crate) fn held(&self, ground: &Ground<'_>) -> Vec<Arc<PodTemplate>> {
+        if !ground.catalog.has_queues() {
+            return Vec::new();
+        }
+        if self.runs {
+            let (waiting, templates) = queues::waiting(ground.catalog, &ground.context);
+            let all = waiting.all.iter().zip(templates).enumerate();
+            let mut all: Vec<_> = all.filter(|(_, (_, pod))| is_held(pod)).collect();
+            all.sort_by_key(|(at, (pod, _))| (pod.object.created(), *at));
+            return all.into_iter().map(|(_, (_, pod))| pod).collect();
+        }
+        let mut all = Vec::new();
+        for at in self.workloads.held.keys() {
+            // The pods of what a queue admits as a whole are not created before.
+            if self.workloads.claims[*at].queue_of_all().is_none() {
+                all.extend(held_pods(&self.fleet.workloads[*at]));
+            }
+        }
+        all
     }
 
     /// Whether the pods of a workload go with their nodes.
     pub(crate) fn is_of_node(&self, workload: usize) -> bool {
         is_of_node(&self.owners[workload])
     }
+}
+
+/// The pods of a workload that queues hold.
+pub(crate) fn held_pods(workload: &Workload) -> Vec<Arc<PodTemplate>> {
+    let held = workload.replicas.iter().flat_map(|replica| {
+        let places = 0..replica.pods.len();
+        places.filter(|place| replica.holds(*place)).map(|place| replica.pods[place])
+    });
+    held.map(|pod| Arc::clone(&workload.templates[workload.wanted(pod)])).collect()
 }
 
 /// Whether the pods of an owner go with their nodes.

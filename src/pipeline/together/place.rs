@@ -4,6 +4,7 @@ use super::attached;
 use super::claims::{self, Claim, Who};
 use super::exclusive;
 use super::held::{self, by_class, by_resource, held_by_others};
+use super::in_use::InUse;
 use super::not_judged::{Counted, Open};
 use super::on_node;
 use super::order::{self, Orders};
@@ -53,7 +54,8 @@ pub(super) fn place<'a>(
     let Demand { claims, claimed_pods, of_services, mut plain, services, gone, .. } = demand;
     // Quota comes before nodes: Kueue suspends a workload, so that its pods never reach the
     // scheduler.
-    let held = quota::hold(catalog, planned, &claims, &mut fleet);
+    let in_use = InUse::of(&ground, planned, &claims, &fleet);
+    let held = quota::hold(catalog, planned, &claims, &mut fleet, &in_use);
     let before_loss = options.lost.map(|lost| {
         let map = |placed: &Placed| {
             let map = options.map.then(|| map::nodes(catalog, placed, &claims));
@@ -124,7 +126,7 @@ pub(super) fn place<'a>(
     } else {
         (of_nodes(&scene, packed), scene.remedies(planned))
     };
-    let mut answer = answer(&scene, verdict, planned, servings, options);
+    let mut answer = answer(&scene, verdict, planned, servings, options, &in_use);
     answer.pods.of_services = of_services;
     answer.not_judged = not_judged;
     let part = |(at, why): (&usize, &EcoString)| {
@@ -328,6 +330,7 @@ fn answer(
     planned: &[Planned<'_>],
     servings: &[PlannedServing<'_>],
     options: PlacementOptions<'_>,
+    in_use: &InUse,
 ) -> Together {
     let Scene { planner, running, claims, fleet, placed, .. } = *scene;
     let catalog = planner.catalog();
@@ -337,10 +340,8 @@ fn answer(
     let orders = if options.settled || verdict != Verdict::Fits {
         Orders::default()
     } else {
-        // Once for all orders that are tried: it looks at every running pod.
-        let in_use = quota::in_use(catalog, fleet);
         order::others(fleet, claims, placed.all().count(), |sequence| {
-            quota::waiting(catalog, planned, claims, fleet, &in_use, sequence)
+            quota::waiting(catalog, planned, claims, fleet, in_use, sequence)
         })
     };
     let is_there =

@@ -1,5 +1,7 @@
 //! The Kueue queue of a workload of the input, and what Kueue reads of its pods.
 
+use super::in_use::Stands;
+use super::units::Units;
 use crate::api::{Field, Object};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Workload;
@@ -43,7 +45,8 @@ pub(super) struct PodGroup {
     pub(super) size: usize,
 }
 
-const GROUP_NAME: &str = "kueue.x-k8s.io/pod-group-name";
+/// The label of the group of a pod.
+pub(in crate::pipeline) const GROUP_NAME: &str = "kueue.x-k8s.io/pod-group-name";
 const GROUP_SIZE: &str = "kueue.x-k8s.io/pod-group-total-count";
 
 impl PodGroup {
@@ -104,13 +107,49 @@ impl PlainQueue {
         Some(catalog.cluster_queue(&local.cluster_queue.as_ref()?.value)?.name())
     }
 
+    /// What Kueue admits as one, in the order of the replicas.
+    pub(super) fn units(&self, workload: &Workload) -> Units {
+        let replicas = workload.replicas.iter().enumerate();
+        let pods = replicas
+            .map(|(at, replica)| (0..replica.pods.len()).map(|place| (at, place)).collect());
+        let pods: Units = pods.collect();
+        if self.whole { vec![pods.concat()] } else { pods }
+    }
+
     /// What Kueue admits of the workload, after what the ledger has, and how many replicas wait.
+    /// So many of its units were admitted before, by a decision.
     pub(super) fn admit(
         &self,
         catalog: &Catalog,
         workload: &Workload,
+        stands: &Stands,
         ledger: &mut Ledger,
     ) -> (QueueDecision, usize) {
+        let all = if self.whole { 1 } else { workload.replicas.len() };
+        let (shapes, new) = (self.shapes(workload), all.saturating_sub(stands.units));
+        let number = i64::try_from(new).unwrap_or(i64::MAX);
+        let (namespace, name) = (&self.namespace, self.name.clone());
+        let decision = queue::admit(catalog, namespace, name, &sets(&shapes), number, ledger);
+        let waiting = usize::try_from(decision.waiting).unwrap_or(0).min(new);
+        let waiting = if decision.obstacle.is_some() { new } else { waiting };
+        let waiting = if self.whole { waiting * workload.replicas.len() } else { waiting };
+        (stands.before(decision), waiting)
+    }
+
+    /// So many units of the workload, which were admitted before.
+    pub(super) fn stand(
+        &self,
+        catalog: &Catalog,
+        workload: &Workload,
+        units: i64,
+        ledger: &mut Ledger,
+    ) -> QueueDecision {
+        let (shapes, name) = (self.shapes(workload), self.name.clone());
+        queue::stand(catalog, &self.namespace, name, &sets(&shapes), units, ledger)
+    }
+
+    /// The pods of a unit that are alike, each with their number.
+    fn shapes(&self, workload: &Workload) -> Vec<(Shape, i64)> {
         let all = workload.replicas.len();
         // The first replica stands for all: replicas of one workload are alike.
         let together = if self.whole { all } else { all.min(1) };
@@ -118,18 +157,12 @@ impl PlainQueue {
         for template in workload.replicas[..together].iter().flat_map(|replica| &replica.pods) {
             *counts.entry(*template).or_default() += 1;
         }
-        let shapes: Vec<(Shape, i64)> =
-            counts.iter().map(|(at, count)| (shape(&workload.templates[*at]), *count)).collect();
-        let sets: Vec<PodSet<'_>> =
-            shapes.iter().map(|(shape, count)| PodSet { shape, count: *count }).collect();
-        let units = if self.whole { 1 } else { i64::try_from(all).unwrap_or(i64::MAX) };
-        let decision =
-            queue::admit(catalog, &self.namespace, self.name.clone(), &sets, units, ledger);
-        let waiting = usize::try_from(decision.waiting).unwrap_or(0).min(all);
-        let waits = decision.obstacle.is_some() || self.whole && waiting > 0;
-        let waiting = if waits { all } else { waiting };
-        (decision, waiting)
+        counts.iter().map(|(at, count)| (shape(&workload.templates[*at]), *count)).collect()
     }
+}
+
+fn sets(shapes: &[(Shape, i64)]) -> Vec<PodSet<'_>> {
+    shapes.iter().map(|(shape, count)| PodSet { shape, count: *count }).collect()
 }
 
 /// What Kueue reads of a pod.

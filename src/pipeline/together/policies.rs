@@ -87,16 +87,54 @@ pub(super) fn found(
     fleet: &Fleet,
     pods: &BTreeMap<EcoString, usize>,
 ) -> Vec<OfNamespaces> {
-    let is_policy =
-        |item: &&Object| item.group() == OF_SERVER || OF_PROJECTS.contains(&item.group());
-    let mut policies = catalog.others().iter().filter(is_policy).peekable();
-    if policies.peek().is_none() || pods.is_empty() {
+    let policies = of(catalog);
+    if policies.is_empty() || pods.is_empty() {
         return Vec::new();
     }
-    let policies: Vec<&Object> = policies.filter(|item| !catalog.is_copy(item)).collect();
     let scene = Scene::of(catalog, claims, fleet, &policies, pods);
+    lines(&scene, pods)
+}
+
+/// The same of pods alone, which are created again by controllers that exist: how many in each namespace,
+/// with their labels.
+pub(in crate::pipeline) fn of_pods(
+    catalog: &Catalog,
+    pods: &BTreeMap<EcoString, Vec<&Labels>>,
+) -> Vec<NotJudged> {
+    let policies = of(catalog);
+    if policies.is_empty() || pods.is_empty() {
+        return Vec::new();
+    }
+    let counts = pods.iter().map(|(name, labels)| (name.clone(), labels.len())).collect();
+    let pod = || Created::from([(EcoString::new(), "pods".into())]);
+    let scene = Scene {
+        catalog,
+        policies: &policies,
+        created: pods.keys().map(|name| (name.clone(), pod())).collect(),
+        namespaces: namespaces(catalog),
+        pod_labels: pods.clone(),
+    };
+    lines(&scene, &counts).into_iter().map(|(line, _)| line).collect()
+}
+
+/// The policies and webhooks of a catalog.
+fn of(catalog: &Catalog) -> Vec<&Object> {
+    let is_policy =
+        |item: &&Object| item.group() == OF_SERVER || OF_PROJECTS.contains(&item.group());
+    let all = catalog.others().iter().filter(is_policy);
+    all.filter(|item| !catalog.is_copy(item)).collect()
+}
+
+/// Labels of the namespaces that were read.
+fn namespaces(catalog: &Catalog) -> BTreeMap<EcoString, Map> {
+    let read = catalog.others().iter().filter(|item| item.id.kind == "Namespace");
+    read.map(|item| (item.id.name.clone(), item.labels())).collect()
+}
+
+/// Those that may act, one line for each kind.
+fn lines(scene: &Scene<'_>, pods: &BTreeMap<EcoString, usize>) -> Vec<OfNamespaces> {
     let mut lines: BTreeMap<(&str, &str), Line<'_>> = BTreeMap::new();
-    for &policy in &policies {
+    for &policy in scene.policies {
         let power = scene.power(policy);
         for namespace in pods.keys() {
             let Some(verb) = power(namespace).verb() else { continue };
@@ -159,14 +197,13 @@ impl<'a> Scene<'a> {
         policies: &'a [&'a Object],
         pods: &BTreeMap<EcoString, usize>,
     ) -> Self {
-        let read = catalog.others().iter().filter(|item| item.id.kind == "Namespace");
-        let namespaces = read.map(|item| (item.id.name.clone(), item.labels())).collect();
         let mut pod_labels: BTreeMap<EcoString, Vec<&Labels>> = BTreeMap::new();
         for (claim, workload) in claims.iter().zip(&fleet.workloads) {
             let labels = workload.templates.iter().map(|template| &template.labels);
             pod_labels.entry(claim.namespace().into()).or_default().extend(labels);
         }
         let created = created(catalog, claims, pods);
+        let namespaces = namespaces(catalog);
         Self { catalog, policies, created, namespaces, pod_labels }
     }
 

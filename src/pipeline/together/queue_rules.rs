@@ -91,7 +91,11 @@ fn unread_namespace(catalog: &Catalog, queue: &ClusterQueue, namespace: &str) ->
 /// (pkg/cache/scheduler/tas_flavor_snapshot.go, findTopologyAssignment): only nodes with a label of
 /// each level count, and pods that are admitted together may have to stand in one domain. A pod that is
 /// admitted alone is in one domain wherever it stands.
-fn by_topology(catalog: &Catalog, queue: &ClusterQueue, is_group: bool) -> Option<EcoString> {
+pub(super) fn by_topology(
+    catalog: &Catalog,
+    queue: &ClusterQueue,
+    is_group: bool,
+) -> Option<EcoString> {
     let flavors = queue.flavors().filter_map(|item| catalog.flavor(&item.flavor.value));
     for (flavor, name) in flavors.filter_map(|flavor| Some((flavor, flavor.topology.as_ref()?))) {
         let (flavor_name, name) = (flavor.name(), &name.value);

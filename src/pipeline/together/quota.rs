@@ -2,19 +2,19 @@
 //! admitted in order and borrow within the cohort.
 
 use super::claims::{Claim, Who};
+use super::in_use::{InUse, Stands};
 use super::not_judged::{Counted, Open};
-use super::plain_queue::{POD, PlainQueue, PodGroup, shape};
+use super::plain_queue::{PlainQueue, PodGroup};
+use super::queue_rules;
 use super::units::{self, OfFlavors, Units, apply as apply_units, hold as hold_units, of_flavor};
-use crate::api::Field;
+use crate::api::ClusterQueue;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Fleet, Replica, Workload};
 use crate::decision::{Admitted, QueueDecision, UnreadQueue};
-use crate::objects::metadata::KUEUE_QUEUE;
-use crate::operators::kueue::admit::{self, PodSet};
+use crate::operators::kueue::admit;
 use crate::operators::kueue::cohort::Ledger;
 use crate::pipeline::planned::{Planned, PlannedComponent};
 use crate::pipeline::question::{Each, joined, message};
-use crate::yaml::Origin;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,11 +24,12 @@ pub(super) fn hold(
     planned: &mut [Planned<'_>],
     claims: &[Claim],
     fleet: &mut Fleet,
+    in_use: &InUse,
 ) -> BTreeMap<usize, EcoString> {
     // Without queues in the input a label holds nothing.
     let has_queues = catalog.has_queues();
     let mut held = BTreeMap::new();
-    let mut ledger = in_use(catalog, fleet);
+    let mut ledger = in_use.ledger.clone();
     let mut groups = BTreeSet::new();
     // In the order of placement: what comes first takes the quota.
     for at in fleet.sequence() {
@@ -45,7 +46,8 @@ pub(super) fn hold(
                 }
                 continue;
             }
-            let (decision, waiting) = queue.admit(catalog, workload, &mut ledger);
+            let stands = in_use.stands(at, 0);
+            let (decision, waiting) = queue.admit(catalog, workload, stands, &mut ledger);
             // A queue that is not in the input decides nothing here.
             let waiting = if decision.unread.is_some() { 0 } else { waiting };
             held.extend(hold_last(workload, waiting, &decision).map(|why| (at, why)));
@@ -58,15 +60,17 @@ pub(super) fn hold(
         let namespace = &planned.service.namespace;
         let planned_component = &mut planned.components[component];
         let workload = &mut fleet.workloads[at];
+        let stands = |of| in_use.stands(at, of);
         let Some((decisions, units)) =
-            component_units(catalog, namespace, planned_component, workload, &mut ledger)
+            component_units(catalog, namespace, planned_component, workload, stands, &mut ledger)
         else {
             continue;
         };
-        for (decision, units) in decisions.iter().zip(&units) {
+        for (of, (decision, units)) in decisions.iter().zip(&units).enumerate() {
             let Some(decision) = decision else { continue };
-            held.extend(hold_units(workload, units, decision).map(|why| (at, why)));
-            apply_units(catalog, decision, units, workload);
+            let stands = in_use.stands(at, of);
+            held.extend(hold_units(workload, units, decision, stands).map(|why| (at, why)));
+            apply_units(catalog, decision, units, workload, stands);
         }
         let each = planned_component.question.as_ref().map_or(Each::Pod, |question| question.each);
         planned_component.queue = joined(&decisions, each).map(Box::new);
@@ -74,36 +78,14 @@ pub(super) fn hold(
     held
 }
 
-/// The label of pods that Kueue manages (kueue, pkg/controller/constants).
-const MANAGED: &str = "kueue.x-k8s.io/managed";
-
-/// The quota that pods have which run and belong to nothing that is placed: what was admitted stays.
-pub(super) fn in_use(catalog: &Catalog, fleet: &Fleet) -> Ledger {
-    let mut ledger = Ledger::default();
-    if !catalog.has_queues() {
-        return ledger;
-    }
-    for pod in fleet.others.iter().map(|other| &other.template) {
-        // What Kueue does not manage was never admitted, although it names a queue.
-        if pod.labels.get(MANAGED).is_none_or(|managed| managed != "true") {
-            continue;
-        }
-        let Some(queue) = pod.labels.get(KUEUE_QUEUE) else { continue };
-        let queue = Field::new(queue.clone(), Origin::Derived(&POD));
-        let shape = shape(pod);
-        let set = [PodSet { shape: &shape, count: 1 }];
-        admit::admit(catalog, &pod.namespace, queue, &set, 1, &mut ledger);
-    }
-    ledger
-}
-
 /// What the queues of a component admit of each of its workloads, after what the ledger has, and what
 /// they admit as one there; none where it names no queue, or nothing of it is placed.
-fn component_units(
+fn component_units<'s>(
     catalog: &Catalog,
     namespace: &str,
     component: &PlannedComponent,
     workload: &Workload,
+    stands: impl Fn(usize) -> &'s Stands,
     ledger: &mut Ledger,
 ) -> Option<(Vec<Option<QueueDecision>>, Vec<Units>)> {
     let (decision, question) = (component.queue.as_ref()?, component.question.as_ref()?);
@@ -111,10 +93,14 @@ fn component_units(
         return None;
     }
     let units = units::of(question, workload);
-    let counts: Vec<i64> =
-        units.iter().map(|units| i64::try_from(units.len()).unwrap_or(i64::MAX)).collect();
+    let new = |(of, units): (usize, &Units)| {
+        i64::try_from(units.len().saturating_sub(stands(of).units)).unwrap_or(i64::MAX)
+    };
+    let counts: Vec<i64> = units.iter().enumerate().map(new).collect();
     let queue = &decision.queue;
-    Some((question.admit(catalog, namespace, queue, Some(&counts), ledger), units))
+    let admitted = question.admit(catalog, namespace, queue, Some(&counts), ledger);
+    let all = |(of, decision): (usize, Option<QueueDecision>)| Some(stands(of).before(decision?));
+    Some((admitted.into_iter().enumerate().map(all).collect(), units))
 }
 
 /// Admits the pods of a group, or holds all of them. Returns, by index of the claim, the reason.
@@ -161,7 +147,7 @@ fn hold_group(
         return hold(eco_format!("the group `{}` has {present} of {size} pods", group.name));
     }
     let whole = PlainQueue { whole: true, ..queue.clone() };
-    let (decision, waiting) = whole.admit(catalog, &together, ledger);
+    let (decision, waiting) = whole.admit(catalog, &together, &Stands::default(), ledger);
     if decision.unread.is_none() && waiting > 0 {
         return hold(message(&decision));
     }
@@ -213,10 +199,9 @@ pub(super) fn checked(
     for (at, (claim, workload)) in claims.iter().zip(&fleet.workloads).enumerate() {
         let Some(queue) = cluster_queue(catalog, planned, claim) else { continue };
         let pods = workload.replicas.iter().flat_map(Replica::startable).count();
-        let checks = catalog.cluster_queue(queue).map(|queue| queue.checks.join(", "));
-        let Some(checks) = checks.filter(|checks| pods > 0 && !checks.is_empty()) else { continue };
+        let why = catalog.cluster_queue(queue).and_then(checks_of);
+        let Some(why) = why.filter(|_| pods > 0) else { continue };
         let what = eco_format!("ClusterQueue `{queue}`");
-        let why = eco_format!("they start when its AdmissionChecks agree: {checks}");
         if workload.created(pods) > 0 {
             counted.add_of((at, claim), (what, why), pods);
         } else {
@@ -239,21 +224,55 @@ pub(super) fn unread(
         let new = workload.new_pods();
         let Some((namespace, name)) = named(planned, claim).filter(|_| new > 0) else { continue };
         let Some(object) = admit::unread(catalog, namespace, name) else { continue };
-        let what = eco_format!("LocalQueue `{namespace}/{name}`");
-        let why = match &object {
-            UnreadQueue::LocalQueue(..) => {
-                "they start when Kueue admits them by this queue, which was not read".into()
-            }
-            UnreadQueue::ClusterQueue(_) => {
-                eco_format!("they start when {object} has quota, which was not read")
-            }
-            UnreadQueue::Flavor(_) => eco_format!(
-                "they start when its ClusterQueue is active, and its {object} was not read"
-            ),
-        };
-        counted.add_of((at, claim), (what, why), new);
+        counted.add_of((at, claim), unread_line(namespace, name, &object), new);
     }
     counted.done()
+}
+
+/// What is not judged of pods because an object of their queue was not read, and why.
+fn unread_line(namespace: &str, name: &str, object: &UnreadQueue) -> (EcoString, EcoString) {
+    let what = eco_format!("LocalQueue `{namespace}/{name}`");
+    let why = match &object {
+        UnreadQueue::LocalQueue(..) => {
+            "they start when Kueue admits them by this queue, which was not read".into()
+        }
+        UnreadQueue::ClusterQueue(_) => {
+            eco_format!("they start when {object} has quota, which was not read")
+        }
+        UnreadQueue::Flavor(_) => {
+            eco_format!("they start when its ClusterQueue is active, and its {object} was not read")
+        }
+    };
+    (what, why)
+}
+
+/// The AdmissionChecks of a ClusterQueue, which have to agree before pods start.
+fn checks_of(queue: &ClusterQueue) -> Option<EcoString> {
+    let checks = queue.checks.join(", ");
+    let why = || eco_format!("they start when its AdmissionChecks agree: {checks}");
+    (!checks.is_empty()).then(why)
+}
+
+/// What is not judged of a pod of a queue that is created again, and why.
+pub(in crate::pipeline) fn again(
+    catalog: &Catalog,
+    namespace: &str,
+    queue: &EcoString,
+) -> Option<(EcoString, EcoString)> {
+    if let Some(object) = admit::unread(catalog, namespace, queue) {
+        return Some(unread_line(namespace, queue, &object));
+    }
+    let name = &catalog.local_queue(namespace, queue)?.cluster_queue.as_ref()?.value;
+    let cluster = catalog.cluster_queue(name)?;
+    let several = cluster.groups.iter().any(|group| group.flavors.len() > 1);
+    let flavor = || {
+        "it has several flavors: they are placed on nodes of the flavor that they had, and get the first \
+         one with quota"
+    };
+    let why = checks_of(cluster)
+        .or_else(|| queue_rules::by_topology(catalog, cluster, false))
+        .or_else(|| several.then(flavor).map(Into::into))?;
+    Some((eco_format!("ClusterQueue `{name}`"), why))
 }
 
 /// Namespace and name of the LocalQueue that the pods of a claim name.
@@ -313,11 +332,11 @@ pub(super) fn waiting(
     planned: &[Planned<'_>],
     claims: &[Claim],
     fleet: &Fleet,
-    in_use: &Ledger,
+    in_use: &InUse,
     sequence: &[usize],
 ) -> BTreeSet<usize> {
     let has_queues = catalog.has_queues();
-    let mut ledger = in_use.clone();
+    let mut ledger = in_use.ledger.clone();
     let mut waits = |at: &usize| {
         let Who::Component(service, component) = claims[*at].who else {
             let workload = &fleet.workloads[*at];
@@ -325,15 +344,22 @@ pub(super) fn waiting(
                 // Groups wait in any order.
                 has_queues && queue.group.is_none() && !workload.replicas.is_empty()
             });
-            return queue.is_some_and(|queue| queue.admit(catalog, workload, &mut ledger).1 > 0);
+            let stands = in_use.stands(*at, 0);
+            return queue
+                .is_some_and(|queue| queue.admit(catalog, workload, stands, &mut ledger).1 > 0);
         };
         let planned = &planned[service];
         let component = &planned.components[component];
         let (namespace, workload) = (&planned.service.namespace, &fleet.workloads[*at]);
-        let admitted = component_units(catalog, namespace, component, workload, &mut ledger);
-        admitted.is_some_and(|(decisions, _)| {
-            let mut decisions = decisions.iter().flatten();
-            decisions.any(|decision| decision.waiting > 0 || decision.obstacle.is_some())
+        let stands = |of| in_use.stands(*at, of);
+        let admitted =
+            component_units(catalog, namespace, component, workload, stands, &mut ledger);
+        admitted.is_some_and(|(decisions, units)| {
+            let mut decisions = decisions.iter().zip(&units).enumerate();
+            decisions.any(|(of, (decision, units))| {
+                let decision = decision.as_ref();
+                decision.is_some_and(|decision| units::waiting(units, decision, stands(of)) > 0)
+            })
         })
     };
     sequence.iter().copied().filter(|at| waits(at)).collect()

@@ -2,6 +2,7 @@
 //! kube-scheduler places it. Rollouts and comparisons begin with it.
 
 use super::claims::{self, Claim};
+use super::in_use::{InUse, queued};
 use super::workloads::{self, PlainWorkload};
 use super::{
     At, adopted, nodes, object_counts, options, quota, same_room, stated_replicas, volcano_queue,
@@ -33,6 +34,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) running: RunningPods<'a>,
     /// Their templates.
     pub(crate) templates: Vec<Arc<PodTemplate>>,
+    /// By running pod, the LocalQueue of Kueue whose quota it has; empty without queues.
+    pub(crate) queued: Vec<Option<EcoString>>,
     /// The nodes.
     pub(crate) machines: Vec<Arc<Machine>>,
     /// The workloads of no operator whose running pods are theirs, by id: they roll. Running pods of
@@ -47,7 +50,8 @@ impl<'a> Ground<'a> {
         let running = RunningPods::new(catalog.others());
         let templates = running.templates(&context);
         let (machines, rolling) = (nodes(catalog), BTreeSet::new());
-        Self { catalog, context, running, templates, machines, rolling }
+        let queued = queued(catalog, &running, &templates);
+        Self { catalog, context, running, templates, queued, machines, rolling }
     }
 
     /// Whether another input has these nodes, and these pods on them or none at all.
@@ -220,7 +224,8 @@ impl Workloads {
             claim.keep_scaled();
         }
         let mut fleet = fleet(ground, &claimed_pods, &mut claims);
-        let held = quota::hold(ground.catalog, &mut planned, &claims, &mut fleet);
+        let in_use = InUse::of(ground, &planned, &claims, &fleet);
+        let held = quota::hold(ground.catalog, &mut planned, &claims, &mut fleet, &in_use);
         Self { claims, fleet, held }
     }
 

@@ -1,7 +1,8 @@
 //! What Kueue admits as one among the placed pods of a component, and what becomes of these pods.
 
+use super::in_use::Stands;
 use crate::catalog::Catalog;
-use crate::cluster::fleet::Workload;
+use crate::cluster::fleet::{Running, Workload};
 use crate::decision::QueueDecision;
 use crate::operators::kueue::flavor::admitted;
 use crate::pipeline::question::{Each, Question, message};
@@ -37,12 +38,36 @@ pub(super) fn of(question: &Question, workload: &Workload) -> Vec<Units> {
     all
 }
 
-/// How many units wait.
-fn waiting(units: &Units, decision: &QueueDecision) -> usize {
+/// How many units wait, where some were admitted before.
+pub(super) fn waiting(units: &Units, decision: &QueueDecision, stands: &Stands) -> usize {
     match decision.obstacle {
-        Some(_) => units.len(),
+        Some(_) => units.len().saturating_sub(stands.units),
         None => usize::try_from(decision.waiting).unwrap_or(0),
     }
+}
+
+/// How many units have a pod among these, by their templates: Kueue admits all pods of a unit or none.
+pub(super) fn with_pods<'r>(
+    units: &Units,
+    workload: &Workload,
+    pods: impl Iterator<Item = &'r Running>,
+) -> usize {
+    let mut left: HashMap<usize, usize> = HashMap::new();
+    for pod in pods {
+        *left.entry(pod.template).or_default() += 1;
+    }
+    let mut has_pod = |unit: &&Vec<(usize, usize)>| {
+        let mut found = false;
+        for (replica, place) in *unit {
+            let template = workload.wanted(workload.replicas[*replica].pods[*place]);
+            if let Some(left) = left.get_mut(&template).filter(|left| **left > 0) {
+                *left -= 1;
+                found = true;
+            }
+        }
+        found
+    };
+    units.iter().filter(|unit| has_pod(unit)).count()
 }
 
 /// Holds the last units of a workload; returns why, if there are any.
@@ -50,8 +75,9 @@ pub(super) fn hold(
     workload: &mut Workload,
     units: &Units,
     decision: &QueueDecision,
+    stands: &Stands,
 ) -> Option<EcoString> {
-    let waiting = waiting(units, decision);
+    let waiting = waiting(units, decision, stands);
     // Units are alike, and the first ones were admitted first.
     for (replica, place) in units.iter().rev().take(waiting).flatten() {
         workload.replicas[*replica].hold(*place);
@@ -65,6 +91,7 @@ pub(super) fn apply(
     decision: &QueueDecision,
     units: &Units,
     workload: &mut Workload,
+    stands: &Stands,
 ) {
     let of_units = decision.admitted.iter().flat_map(|admission| {
         let units = usize::try_from(admission.replicas).unwrap_or(0);
@@ -75,7 +102,7 @@ pub(super) fn apply(
         *running.entry(pod.template).or_default() += 1;
     }
     let mut templates = OfFlavors::new();
-    let started = units.len().saturating_sub(waiting(units, decision));
+    let started = units.len().saturating_sub(waiting(units, decision, stands));
     for (unit, sets) in units.iter().take(started).zip(of_units) {
         // Running pods fill the first units; they were admitted with their flavor long ago.
         let mut runs = true;

@@ -50,37 +50,43 @@ fn play(row: &Row, ties: &mut dyn TieBreak) -> Value {
         nodes.iter().map(|node| bench.world.scheduler().node_id(node).unwrap()).collect();
     let mut sequence = Vec::new();
     let mut world = bench.world.clone();
-    let ends = world.drain(&ids, &budgets, ties, |world, step| {
-        let name = |pod, owner: &Option<WorkloadId>| match owner {
-            Some(owner) => names[owner].clone(),
-            None => world.scheduler().template_of(pod).name.to_string(),
-        };
-        let mut evicted: Vec<String> =
-            step.evicted.iter().map(|(pod, owner)| name(*pod, owner)).collect();
-        evicted.sort();
-        let mut blocked: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
-        for (pod, owner, why) in &step.blocked {
-            let of = blocked.entry(name(*pod, owner)).or_default();
-            *of.entry(why.to_string()).or_default() += 1;
-        }
-        let shown = Bench::like(&bench, world.clone());
-        let mut value = json!({
-            "tick": step.tick, "node": world.scheduler().node(step.node).name.as_str(),
-            "evicted": evicted, "blocked": blocked, "services": phases(&shown),
-        });
-        if !budgets.is_empty() {
-            let status = budgets.iter().map(|budget| {
-                let status = world.budget(budget);
-                let status = json!({
-                    "currentHealthy": status.healthy, "desiredHealthy": status.desired,
-                    "disruptionsAllowed": status.allowed, "expectedPods": status.expected,
-                });
-                (budget.name.to_string(), status)
+    let ends = world.drain(
+        &ids,
+        &budgets,
+        ties,
+        |_| false,
+        |world, step| {
+            let name = |pod, owner: &Option<WorkloadId>| match owner {
+                Some(owner) => names[owner].clone(),
+                None => world.scheduler().template_of(pod).name.to_string(),
+            };
+            let mut evicted: Vec<String> =
+                step.evicted.iter().map(|(pod, owner)| name(*pod, owner)).collect();
+            evicted.sort();
+            let mut blocked: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+            for (pod, owner, why) in &step.blocked {
+                let of = blocked.entry(name(*pod, owner)).or_default();
+                *of.entry(why.to_string()).or_default() += 1;
+            }
+            let shown = Bench::like(&bench, world.clone());
+            let mut value = json!({
+                "tick": step.tick, "node": world.scheduler().node(step.node).name.as_str(),
+                "evicted": evicted, "blocked": blocked, "services": phases(&shown),
             });
-            value["budgets"] = status.collect::<Map<_, _>>().into();
-        }
-        sequence.push(value);
-    });
+            if !budgets.is_empty() {
+                let status = budgets.iter().map(|budget| {
+                    let status = world.budget(budget);
+                    let status = json!({
+                        "currentHealthy": status.healthy, "desiredHealthy": status.desired,
+                        "disruptionsAllowed": status.allowed, "expectedPods": status.expected,
+                    });
+                    (budget.name.to_string(), status)
+                });
+                value["budgets"] = status.collect::<Map<_, _>>().into();
+            }
+            sequence.push(value);
+        },
+    );
     bench.world = world;
     let scheduler = bench.world.scheduler();
     let gone = bench

@@ -1,0 +1,207 @@
+//! The quota of Kueue that is in use before anything is admitted: what was admitted stays, so that pods
+//! that run come before all that wait, whatever their priority.
+//!
+//! In: the claims with their running pods, and the running pods of others. Out: the quota that they
+//! have, and what of each claim was admitted before.
+
+use super::claims::{Claim, Who};
+use super::plain_queue::{POD, shape};
+use super::settled::Ground;
+use super::units::{self, Units};
+use super::workloads::id_of;
+use crate::api::{Field, Object};
+use crate::catalog::Catalog;
+use crate::cluster::fleet::{Fleet, Running, Workload};
+use crate::cluster::schedule::PodTemplate;
+use crate::decision::QueueDecision;
+use crate::operators::kueue::admit::{self, PodSet};
+use crate::operators::kueue::cohort::Ledger;
+use crate::operators::kueue::pods::admitted_by;
+use crate::pipeline::planned::Planned;
+use crate::pipeline::question::Each;
+use crate::pipeline::queued::queue_of;
+use crate::pipeline::running::{RunningPod, RunningPods};
+use crate::yaml::Origin;
+use ecow::EcoString;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// What of a workload was admitted before.
+#[derive(Debug, Default)]
+pub(super) struct Stands {
+    /// How many of its units.
+    pub(super) units: usize,
+    /// Their flavors.
+    decision: Option<QueueDecision>,
+}
+
+impl Stands {
+    /// The decision for all units from the one for those that come after these.
+    pub(super) fn before(&self, new: QueueDecision) -> QueueDecision {
+        match &self.decision {
+            Some(decision) => new.after(decision),
+            None => new,
+        }
+    }
+}
+
+/// What is in use before anything is admitted.
+#[derive(Debug, Default)]
+pub(super) struct InUse {
+    pub(super) ledger: Ledger,
+    /// By claim and workload of the claim.
+    stands: BTreeMap<(usize, usize), Stands>,
+    nothing: Stands,
+}
+
+impl InUse {
+    pub(super) fn of(
+        ground: &Ground<'_>,
+        planned: &[Planned<'_>],
+        claims: &[Claim],
+        fleet: &Fleet,
+    ) -> Self {
+        let (catalog, mut all) = (ground.catalog, Self::default());
+        if !catalog.has_queues() {
+            return all;
+        }
+        for other in &fleet.others {
+            take(ground, other.number, &mut all.ledger);
+        }
+        for (at, (claim, workload)) in claims.iter().zip(&fleet.workloads).enumerate() {
+            if workload.running.is_empty() || workload.replicas.is_empty() {
+                continue;
+            }
+            if !all.claim(ground, planned, (at, claim), workload) {
+                // Its controller was not read, or names no queue: its pods are known alone.
+                workload.running.iter().for_each(|pod| take(ground, pod.number, &mut all.ledger));
+            }
+        }
+        all
+    }
+
+    /// What of a workload of a claim was admitted before.
+    pub(super) fn stands(&self, claim: usize, workload: usize) -> &Stands {
+        self.stands.get(&(claim, workload)).unwrap_or(&self.nothing)
+    }
+
+    /// Whether a claim names a queue.
+    fn claim(
+        &mut self,
+        ground: &Ground<'_>,
+        planned: &[Planned<'_>],
+        (at, claim): (usize, &Claim),
+        workload: &Workload,
+    ) -> bool {
+        let catalog = ground.catalog;
+        let pods = |as_one: bool| Pods { workload, queued: &ground.queued, as_one };
+        match claim.who {
+            Who::Component(service, component) => {
+                let component = &planned[service].components[component];
+                let asked = component.queue.as_ref().zip(component.question.as_ref());
+                let Some((decision, question)) = asked else { return false };
+                let (namespace, queue) = (&planned[service].service.namespace, &decision.queue);
+                let pods = pods(question.each == Each::Group && !question.of_pods);
+                if pods.go(catalog, namespace, &queue.value) {
+                    return true;
+                }
+                for (of, units) in units::of(question, workload).iter().enumerate() {
+                    let stand = |units, ledger: &mut Ledger| {
+                        question.stand(catalog, namespace, queue, (of, units), ledger)
+                    };
+                    let stands = pods.stand(units, &mut self.ledger, stand);
+                    self.stands.insert((at, of), stands);
+                }
+            }
+            Who::Workload(_) => {
+                let Some(queue) = claim.queue.as_ref().filter(|queue| queue.group.is_none()) else {
+                    return false;
+                };
+                let pods = pods(queue.whole);
+                if pods.go(catalog, &queue.namespace, &queue.name.value) {
+                    return true;
+                }
+                let stand = |units, ledger: &mut Ledger| {
+                    Some(queue.stand(catalog, workload, units, ledger))
+                };
+                let stands = pods.stand(&queue.units(workload), &mut self.ledger, stand);
+                self.stands.insert((at, 0), stands);
+            }
+            Who::Serving(_) => return false,
+        }
+        true
+    }
+}
+
+/// The running pods of a workload.
+#[derive(Clone, Copy)]
+struct Pods<'a> {
+    workload: &'a Workload,
+    queued: &'a [Option<EcoString>],
+    /// Kueue holds their owner back until all are admitted: the pods of a Job need no label of their own.
+    as_one: bool,
+}
+
+impl Pods<'_> {
+    /// Whether they do not stay: they are replaced, and their replacements are admitted, or their queue
+    /// evicts them.
+    fn go(self, catalog: &Catalog, namespace: &str, queue: &str) -> bool {
+        self.workload.changed || self.workload.again || admit::evicts(catalog, namespace, queue)
+    }
+
+    /// The units that run. Those that Kueue does not manage run without quota.
+    fn stand(
+        self,
+        units: &Units,
+        ledger: &mut Ledger,
+        stand: impl Fn(i64, &mut Ledger) -> Option<QueueDecision>,
+    ) -> Stands {
+        let running = &self.workload.running;
+        // What was only placed was admitted there.
+        let has_quota =
+            |pod: &&Running| self.as_one || self.queued.get(pod.number).is_none_or(Option::is_some);
+        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        let all = units::with_pods(units, self.workload, running.iter());
+        let managed =
+            units::with_pods(units, self.workload, running.iter().filter(has_quota)).min(all);
+        let mut decision = stand(count(managed), ledger);
+        if managed < all {
+            let others = stand(count(all - managed), &mut ledger.clone());
+            decision = others.zip(decision).map(|(others, decision)| others.after(&decision));
+        }
+        Stands { units: all, decision }
+    }
+}
+
+/// The quota that a running pod has.
+fn take(ground: &Ground<'_>, number: usize, ledger: &mut Ledger) {
+    let Some(queue) = ground.queued.get(number).and_then(Option::as_ref) else { return };
+    let pod = &ground.templates[number];
+    let queue = Field::new(queue.clone(), Origin::Derived(&POD));
+    let shape = shape(pod);
+    let set = [PodSet { shape: &shape, count: 1 }];
+    admit::stand(ground.catalog, &pod.namespace, queue, &set, 1, ledger);
+}
+
+/// By running pod, the LocalQueue whose quota it has. The pods of a Job run only when Kueue has admitted
+/// it; releases before 0.17 write nothing of it to them.
+pub(super) fn queued(
+    catalog: &Catalog,
+    running: &RunningPods<'_>,
+    templates: &[Arc<PodTemplate>],
+) -> Vec<Option<EcoString>> {
+    if !catalog.has_queues() {
+        return Vec::new();
+    }
+    let owner = |object: &Object| {
+        let kind = object.id.kind.as_str();
+        let (queue, whole) = queue_of(object.group(), kind, &object.node)?;
+        (whole && kind != "StatefulSet").then(|| (id_of(object), queue.value))
+    };
+    let owners: HashMap<EcoString, EcoString> = catalog.others().iter().filter_map(owner).collect();
+    let queue = |(pod, template): (&RunningPod<'_>, &Arc<PodTemplate>)| {
+        let of_owner = || owners.get(&pod.workload_id()?).cloned();
+        admitted_by(template).cloned().or_else(of_owner)
+    };
+    running.all.iter().zip(templates).map(queue).collect()
+}
