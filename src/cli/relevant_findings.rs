@@ -103,6 +103,15 @@ fn serves(world: &World, folder: &str) -> bool {
         let kind = kind.map(|kind| kind.trim().trim_matches(['"', '\'']));
         kind.is_some_and(|kind| is_service(kind) || kind == "ModelServing")
     };
+    // A definition has the kind among its names, beside `listKind` and `plural`.
+    let is_name = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with("listKind:") || line.starts_with("plural:")
+    };
+    let has_kind = |text: &str| {
+        let after = text.lines().skip(1).map(Some).chain([None]);
+        text.lines().zip(after).any(|(line, next)| is_kind(line) && !next.is_some_and(is_name))
+    };
     // A chart above the current directory: what is left out here is a part of it.
     let is_above = folder.starts_with("..")
         && Path::new(folder).components().all(|part| part == Component::ParentDir);
@@ -117,7 +126,7 @@ fn serves(world: &World, folder: &str) -> bool {
         below.is_some_and(|below| {
             // In other directories a file without placeholders is read as it is.
             (is_above || is_chart_part(below) || source.text.contains("{{"))
-                && source.text.lines().any(is_kind)
+                && has_kind(&source.text)
         })
     })
 }
@@ -464,6 +473,18 @@ fn is_lost_amount(catalog: &Catalog, finding: &Diagnostic) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::testing::{Ran, catalog, gpu_node, ome, ome_on, plan, service};
+
+    #[test]
+    fn a_chart_of_definitions_has_no_services() {
+        let names = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  names:\n    kind: InferenceService\n    listKind: InferenceServiceList\n  x: {{ .Values.x }}\n";
+        let service = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata:\n  name: {{ .Values.x }}\n";
+        for (text, is_named) in [(names, false), (service, true)] {
+            let chart = "apiVersion: v2\nname: x\nversion: 0.1.0\n";
+            let files = [("c/Chart.yaml", chart), ("c/templates/a.yaml", text)];
+            let ran = ome_on("plan -f {.}", &files);
+            assert_eq!(ran.out.contains("Helm chart with services"), is_named, "{}", ran.out);
+        }
+    }
 
     /// What is wrong with an object that no answer is about is left to `validate`.
     #[test]

@@ -450,5 +450,15 @@ fn objects_that_are_neither_services_nor_workloads_are_named() {
     let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
     let page = ome_on("diff --base {before.yaml} -f {after.yaml}", &files).out;
     assert!(page.contains("other object to change: Role/ml/a\n"), "{page}");
-    assert!(page.contains("Plan: no service and no workload changes\n"), "{page}");
+    assert!(
+        page.contains("Plan: 1 object to change, 1 object to add, 1 object to remove\n"),
+        "{page}"
+    );
+}
+
+#[test]
+fn an_input_without_workloads_is_not_confirmed() {
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: ml}\n";
+    let ran = ome_on("rollout --all -f {a.yaml}", &[("a.yaml", map)]);
+    assert!(ran.out.contains("nothing to play") && !ran.out.contains('✓'), "{}", ran.out);
 }

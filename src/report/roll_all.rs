@@ -292,6 +292,10 @@ impl All<'_> {
             }
             _ => Meaning::Attention,
         };
+        if self.services.is_empty() && meaning == Meaning::Good {
+            // Nothing was simulated, so that nothing is confirmed.
+            return "nothing to play: no service and no workload was read".into();
+        }
         let mut out = format!(
             "{}; {stuck}; at most {} in use",
             self.changes(),

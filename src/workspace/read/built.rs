@@ -78,6 +78,13 @@ pub(crate) fn is_part(file: &str) -> bool {
     })
 }
 
+/// Whether the directory of a file says that Kustomize builds it; without a kustomization in it another
+/// program writes one, and patches lie beside objects.
+pub(super) fn is_of_builder(file: &str) -> bool {
+    let directory = Path::new(file).parent().and_then(Path::file_name);
+    directory.is_some_and(|name| name == "kustomize")
+}
+
 /// What a part of an object lacks is no mistake, and neither is its name: it is not applied as it is.
 pub(super) fn allow_parts(found: &mut [Diagnostic]) {
     let lacks = |finding: &&mut Diagnostic| {

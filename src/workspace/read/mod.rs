@@ -416,7 +416,9 @@ impl Reading<'_> {
 /// Grades findings by where their document is from: a tree, a kustomization, an overlay.
 fn of_source(found: &mut Vec<Diagnostic>, source: &Source, is_serving: bool) {
     let is_in_tree = source.root.is_some();
-    if is_in_tree && built::is_part(&source.name) {
+    let is_part = built::is_part(&source.name)
+        || (source.kustomized.is_none() && built::is_of_builder(&source.name));
+    if is_in_tree && is_part {
         built::allow_parts(found);
     }
     // A tree has examples of several releases of Kthena.

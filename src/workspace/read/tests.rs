@@ -153,6 +153,7 @@ fn texts_that_another_program_completes_are_no_mistakes() {
         ),
         ("removals.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n$patch: delete\n"),
         ("b/patches/a.yaml", part),
+        ("b/kustomize/a.yaml", part),
         ("b/a.patch.yaml", "apiVersion: v1\nkind: ServiceAccount\nimagePullSecrets: [{name: a}]\n"),
         ("n.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: _}\n"),
         (

@@ -413,16 +413,12 @@ fn headline(view: &View<'_>) -> String {
             parts.push(format!("{} {what}", plural(number, word)));
         }
     }
-    if parts.is_empty() {
-        let is_partial = !view.not_compared.is_empty() || view.has_placeholders;
+    let others = &view.diff.other_objects;
+    if parts.is_empty() && others.is_empty() {
         // A line says which definitions of a service, and which objects, are not compared.
-        let nothing = match (is_partial, view.diff.other_objects.is_empty()) {
-            (true, true) => "nothing that was compared changes",
-            (true, false) => "no service and no workload that was compared changes",
-            (false, false) => "no service and no workload changes",
-            (false, true) => "nothing changes",
-        };
-        parts.push(nothing.to_owned());
+        let is_partial = !view.not_compared.is_empty() || view.has_placeholders;
+        let nothing = ["nothing changes", "nothing that was compared changes"];
+        parts.push(nothing[usize::from(is_partial)].to_owned());
     }
     for (number, word) in
         [(summary.added, "to add"), (summary.removed, "to remove"), (summary.refused, "refused")]
@@ -439,6 +435,14 @@ fn headline(view: &View<'_>) -> String {
     }
     if summary.left_behind > 0 {
         parts.push(format!("{} left behind", plural(summary.left_behind, "object")));
+    }
+    let word = if parts.is_empty() { "object" } else { "other object" };
+    for (names, what) in
+        [(&others.changed, "to change"), (&others.added, "to add"), (&others.removed, "to remove")]
+    {
+        if !names.is_empty() {
+            parts.push(format!("{} {what}", plural(names.len(), word)));
+        }
     }
     // The devices are those of services: where there is none, workloads may request some still.
     if summary.services > 0 {
