@@ -108,7 +108,9 @@ impl Queues {
         world.gate(KUEUE_QUEUE);
         let waits = |pod: &PodId| is_held(world.scheduler().template_of(*pod));
         let waits: Vec<PodId> = world.present().filter(waits).collect();
-        waits.into_iter().for_each(|pod| world.wait_for_gate(pod));
+        for pod in waits {
+            world.wait_for_gate(pod);
+        }
         all
     }
 
@@ -171,12 +173,12 @@ impl Queues {
         gated.sort_by_cached_key(|pod| Reverse(priority(catalog, scheduler.template_of(*pod))));
         let groups = world.groups();
         let template = |pod: PodId| Arc::clone(world.scheduler().template_of(pod));
-        let unit = |pod: PodId| match groups.get(&pod) {
-            Some((workload, group)) => Unit::Group(*workload, *group),
-            None => {
-                let group = named(world.scheduler().template_of(pod));
-                group.filter(|group| self.groups.contains_key(group)).unwrap_or(Unit::Pod(pod))
+        let unit = |pod: PodId| {
+            if let Some((workload, group)) = groups.get(&pod) {
+                return Unit::Group(*workload, *group);
             }
+            let group = named(world.scheduler().template_of(pod));
+            group.filter(|group| self.groups.contains_key(group)).unwrap_or(Unit::Pod(pod))
         };
         // The pods of each unit. Terminating pods are among them: their quota is free only when they are
         // gone.
@@ -302,8 +304,8 @@ fn ask(
         .map(|(shape, count)| PodSet { shape, count: i64::try_from(*count).unwrap_or(i64::MAX) })
         .collect();
     let queue = Field::new(queue.clone(), Origin::Derived(&POD));
-    let asked = if stands { stand } else { admit };
-    let decision = asked(catalog, namespace, queue, &sets, 1, ledger);
+    let admission = if stands { stand } else { admit };
+    let decision = admission(catalog, namespace, queue, &sets, 1, ledger);
     match decision.admitted.first() {
         Some(admitted) => {
             let templates = pods.iter().map(|(template, _)| Arc::clone(template));
@@ -345,10 +347,11 @@ mod tests {
         for (at, (place, phase)) in
             places.chain((0..held).map(|_| (gate.clone(), "Pending"))).enumerate()
         {
-            text += &format!(
+            let pod = format!(
                 "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}-h-{at}, namespace: ml, uid: p{name}{at}, creationTimestamp: '{created}', labels: {{app: {name}, {label}, kueue.x-k8s.io/managed: 'true'}}, {}}}\nspec: {{{place}, {spec}}}\nstatus: {{phase: {phase}}}\n",
                 owner("ReplicaSet", &format!("{name}-h"))
             );
+            text.push_str(&pod);
         }
         text
     }
@@ -424,5 +427,36 @@ mod tests {
             let ran = ome_on("drain n1 -f {in.yaml}", &[("in.yaml", text.as_str())]);
             assert!(ran.out.contains(says), "{quota} {more}: {}{}", ran.out, ran.err);
         }
+    }
+    /// The pods of a group that starts together wait for quota as those that start alone.
+    #[test]
+    fn groups_wait_for_quota_in_a_rollout_too() {
+        let set = "---\napiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: d2, namespace: ml, labels: {kueue.x-k8s.io/queue-name: lq}}\nspec: {replicas: 2, leaderWorkerTemplate: {size: 2, workerTemplate: {spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 2}}}]}}}}\n";
+        let nodes = gpu_node("n1", 8, "");
+        for (quota, code) in [(4, 2), (8, 0)] {
+            let text = nodes.clone() + set + &queue(quota, "");
+            let file = [("in.yaml", text.as_str()), ("base.yaml", nodes.as_str())];
+            for command in [
+                "plan -f {in.yaml}",
+                "rollout --all -f {in.yaml}",
+                "rollout --all --base {base.yaml} -f {in.yaml}",
+            ] {
+                let ran = ome_on(command, &file);
+                assert_eq!(ran.code, code, "{command} with {quota}: {}{}", ran.out, ran.err);
+            }
+        }
+    }
+
+    /// What a server refuses before a change that does not touch it waits as before.
+    #[test]
+    fn what_is_refused_before_a_change_waits_as_before() {
+        let quota = "---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: ml}\nspec: {hard: {requests.nvidia.com/gpu: 4}}\n";
+        let text = gpu_node("n1", 8, "")
+            + &deployment("d1", 4, &["n1"], 0, NOW)
+            + quota
+            + "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d2, namespace: ml}\nspec: {replicas: 1, selector: {matchLabels: {app: d2}}, template: {metadata: {labels: {app: d2}}, spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 4}}}]}}}\n";
+        let command = "rollout --all --base {in.yaml} -f {in.yaml}";
+        let ran = ome_on(command, &[("in.yaml", text.as_str())]);
+        assert!(ran.out.contains("waits as before: Deployment/ml/d2"), "{}{}", ran.out, ran.err);
     }
 }

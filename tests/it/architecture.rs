@@ -66,7 +66,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // An operator is a folder, and none names another.
     (
         "operators/kueue",
-        &["quantity", "diag", "yaml", "api", "facts", "cluster", "decision", "catalog"],
+        &["quantity", "diag", "yaml", "api", "facts", "cluster", "decision", "catalog", "objects"],
     ),
     (
         "operators/kthena",

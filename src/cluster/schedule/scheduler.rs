@@ -345,7 +345,10 @@ impl Scheduler {
             let pod_info = &mut self.pods[pod.index()];
             pod_info.rejection = None;
             pod_info.template = template.unwrap_or(pod_info.template);
-            self.enqueue(pod, Place::Active);
+            match pod_info.gang {
+                Some(gang) => self.enqueue_gang(gang),
+                None => self.enqueue(pod, Place::Active),
+            }
         }
     }
 
@@ -388,12 +391,25 @@ impl Scheduler {
         for pod in &pods {
             self.pods[pod.index()].gang = Some(gang);
         }
-        // One entry of the queue stands for the gang; all members are tried with it.
-        if let Some(first) = pods.first() {
-            self.enqueue(*first, Place::Active);
-        }
         self.gangs.push(pods.clone());
+        for pod in &pods {
+            if self.is_gated(&self.compiled(*pod).pod) {
+                self.gated.insert(*pod);
+                self.say(*pod, GATED.into());
+            }
+        }
+        self.enqueue_gang(gang);
         pods
+    }
+
+    /// Queues a gang when none of its pods has a gate: one entry stands for all members, which are tried
+    /// with it.
+    fn enqueue_gang(&mut self, gang: GangId) {
+        let pods = &self.gangs[gang.index()];
+        let first = pods.first().copied();
+        if let Some(first) = first.filter(|_| !pods.iter().any(|pod| self.gated.contains(pod))) {
+            self.enqueue(first, Place::Active);
+        }
     }
 
     pub(super) fn enqueue(&mut self, pod: PodId, place: Place) {

@@ -18,7 +18,7 @@ use crate::pipeline::together::plain_queue::GROUP_NAME;
 use crate::pipeline::together::settled::{Ground, keeping};
 use crate::pipeline::together::volcano_queue::is_gang;
 use crate::pipeline::together::{At, NodeUse, NotJudged, Pending, Stands, on_node};
-use crate::pipeline::together::{policies, quota};
+use crate::pipeline::together::{policies, queue_rules};
 use crate::rollout::{DrainBudget, KeptPod, PodPhase, WorkloadId, World};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -222,7 +222,7 @@ impl<'a> Site<'a> {
         // What the input has in motion ends before the drain, and is not counted as its work.
         rest(&mut world, &mut queues, catalog);
         let budgets = budgets(catalog);
-        Self { budgets, catalog, today, world, queues, nodes, workloads, place, bare }
+        Self { catalog, today, world, queues, nodes, workloads, place, budgets, bare }
     }
 
     /// The owner and the name of a pod.
@@ -389,7 +389,7 @@ impl<'a> Site<'a> {
         }
         // The Workload of a group stays while a pod of it is replaced.
         let is_group = old.labels.get(GROUP_NAME).is_some();
-        (!is_group).then(|| quota::again(self.catalog, namespace, queue)).flatten()
+        (!is_group).then(|| queue_rules::again(self.catalog, namespace, queue)).flatten()
     }
 
     /// Pods by phase, and the owners of those that were ready before the drain and are not now.

@@ -56,7 +56,8 @@ pub(super) struct Displaced {
 pub(super) struct Waiting {
     owner: EcoString,
     pods: Vec<PodId>,
-    /// Of a workload that a queue admits as a whole, how many pods are not created, and why.
+    /// How many pods are not created, and why: a queue admits the workload as a whole, or a server refuses
+    /// them.
     held: Option<(usize, EcoString)>,
 }
 
@@ -393,7 +394,9 @@ pub(super) fn wait_beside(
         let pod = ground.template(at);
         queues.count(pod);
         if is_held(pod) {
-            add(world, [Arc::clone(pod)]).into_iter().for_each(|pod| world.wait_for_gate(pod));
+            for pod in add(world, [Arc::clone(pod)]) {
+                world.wait_for_gate(pod);
+            }
         }
     }
 }
@@ -410,10 +413,43 @@ fn add(world: &mut World, pods: impl IntoIterator<Item = Arc<PodTemplate>>) -> V
     })
 }
 
+/// The workloads in no track of whose pods a server refuses some in the state before: they wait as well.
+pub(super) fn refused(
+    ground: &Ground<'_>,
+    before: &Workloads,
+    refused: &BTreeMap<[usize; 3], EcoString>,
+    tracks: &[Track],
+) -> Vec<Waiting> {
+    let of_tracks: BTreeSet<usize> =
+        tracks.iter().filter_map(|track| Some(track.settled?.0)).collect();
+    let mut all: BTreeMap<usize, (usize, EcoString)> = BTreeMap::new();
+    for ([at, ..], why) in refused {
+        all.entry(*at).or_insert_with(|| (0, why.clone())).0 += 1;
+    }
+    for (at, claim) in before.claims.iter().enumerate() {
+        if let Some(refused) = &claim.refused {
+            let (pods, _, why) = refused.parts();
+            all.insert(at, (pods, why));
+        }
+    }
+    all.retain(|at, _| {
+        let is_gone = ground.removed.workloads.contains(at);
+        !before.claims[*at].api.is_of_operator() && !of_tracks.contains(at) && !is_gone
+    });
+    let waits = all.into_iter().map(|(at, held)| Waiting {
+        owner: before.claims[at].service.clone(),
+        pods: Vec::new(),
+        held: Some(held),
+    });
+    waits.collect()
+}
+
 /// Those of them that wait in the state before the change.
 pub(super) fn that_wait(world: &World, mut held: Vec<Waiting>) -> Vec<Waiting> {
     let waits = |pod: &PodId| world.scheduler().state(*pod) == PodState::Waiting;
-    held.iter_mut().for_each(|one| one.pods.retain(waits));
+    for one in &mut held {
+        one.pods.retain(waits);
+    }
     held.retain(|one| !one.pods.is_empty() || one.held.is_some());
     held
 }
@@ -463,7 +499,11 @@ pub(super) fn still_waiting(
             }
             (None, None) => return None,
         };
-        let waited = ground.waited.get(&item.owner).copied().unwrap_or(0);
+        // What is not created waits on no node.
+        let waited = match item.held {
+            Some(_) => pods,
+            None => ground.waited.get(&item.owner).copied().unwrap_or(0),
+        };
         Some(Displaced {
             owner: item.owner.clone(),
             pods,

@@ -217,10 +217,10 @@ fn start(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Starte
     let settled = ground.before.as_ref().map(|(before, placed)| {
         // With more nodes everything before the change is placed again: pods that waited may run.
         let placed = if more.is_empty() { placed.clone() } else { before.settle(more) };
-        let others = placed.others();
-        (before, placed.into_parts(), others)
+        let (others, refused) = (placed.others(), placed.refused.clone());
+        (before, placed.into_parts(), others, refused)
     });
-    let Some((before, (scheduler, slots), others_of_input)) = settled else {
+    let Some((before, (scheduler, slots), others_of_input, refused)) = settled else {
         return start_running(ground, tracks, more);
     };
     let mut world = World::new(scheduler);
@@ -260,6 +260,7 @@ fn start(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Starte
     let mut waiting = others::without_node(&world, ground, before, &slots, tracks);
     let adopted = tracks.iter().map(|_| Vec::new()).collect();
     waiting.extend(others::that_wait(&world, held));
+    waiting.extend(others::refused(ground, before, &refused, tracks));
     let leaving = ground.removed.pods(&slots, &others_of_input);
     Started { world, queues, placed, adopted, kept, leaving, waiting }
 }

@@ -6,8 +6,7 @@
 
 use super::claims::{Claim, Who};
 use super::plain_queue::{POD, shape};
-use super::settled::Ground;
-use super::units::{self, Units};
+use super::units::{self, Stands, Units};
 use super::workloads::id_of;
 use crate::api::{Field, Object};
 use crate::catalog::Catalog;
@@ -26,22 +25,24 @@ use ecow::EcoString;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// What of a workload was admitted before.
-#[derive(Debug, Default)]
-pub(super) struct Stands {
-    /// How many of its units.
-    pub(super) units: usize,
-    /// Their flavors.
-    decision: Option<QueueDecision>,
+/// The running pods of an input.
+#[derive(Clone, Copy)]
+pub(super) struct Ran<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) templates: &'a [Arc<PodTemplate>],
+    /// By pod, the LocalQueue whose quota it has.
+    pub(super) queued: &'a [Option<EcoString>],
 }
 
-impl Stands {
-    /// The decision for all units from the one for those that come after these.
-    pub(super) fn before(&self, new: QueueDecision) -> QueueDecision {
-        match &self.decision {
-            Some(decision) => new.after(decision),
-            None => new,
-        }
+impl Ran<'_> {
+    /// The quota that one of them has.
+    fn take(self, number: usize, ledger: &mut Ledger) {
+        let Some(queue) = self.queued.get(number).and_then(Option::as_ref) else { return };
+        let pod = &self.templates[number];
+        let queue = Field::new(queue.clone(), Origin::Derived(&POD));
+        let shape = shape(pod);
+        let set = [PodSet { shape: &shape, count: 1 }];
+        admit::stand(self.catalog, &pod.namespace, queue, &set, 1, ledger);
     }
 }
 
@@ -56,25 +57,25 @@ pub(super) struct InUse {
 
 impl InUse {
     pub(super) fn of(
-        ground: &Ground<'_>,
+        ran: Ran<'_>,
         planned: &[Planned<'_>],
         claims: &[Claim],
         fleet: &Fleet,
     ) -> Self {
-        let (catalog, mut all) = (ground.catalog, Self::default());
+        let (catalog, mut all) = (ran.catalog, Self::default());
         if !catalog.has_queues() {
             return all;
         }
         for other in &fleet.others {
-            take(ground, other.number, &mut all.ledger);
+            ran.take(other.number, &mut all.ledger);
         }
         for (at, (claim, workload)) in claims.iter().zip(&fleet.workloads).enumerate() {
             if workload.running.is_empty() || workload.replicas.is_empty() {
                 continue;
             }
-            if !all.claim(ground, planned, (at, claim), workload) {
+            if !all.claim(ran, planned, (at, claim), workload) {
                 // Its controller was not read, or names no queue: its pods are known alone.
-                workload.running.iter().for_each(|pod| take(ground, pod.number, &mut all.ledger));
+                workload.running.iter().for_each(|pod| ran.take(pod.number, &mut all.ledger));
             }
         }
         all
@@ -88,18 +89,18 @@ impl InUse {
     /// Whether a claim names a queue.
     fn claim(
         &mut self,
-        ground: &Ground<'_>,
+        ran: Ran<'_>,
         planned: &[Planned<'_>],
         (at, claim): (usize, &Claim),
         workload: &Workload,
     ) -> bool {
-        let catalog = ground.catalog;
-        let pods = |as_one: bool| Pods { workload, queued: &ground.queued, as_one };
+        let catalog = ran.catalog;
+        let pods = |as_one: bool| Pods { workload, queued: ran.queued, as_one };
         match claim.who {
             Who::Component(service, component) => {
                 let component = &planned[service].components[component];
-                let asked = component.queue.as_ref().zip(component.question.as_ref());
-                let Some((decision, question)) = asked else { return false };
+                let pair = component.queue.as_ref().zip(component.question.as_ref());
+                let Some((decision, question)) = pair else { return false };
                 let (namespace, queue) = (&planned[service].service.namespace, &decision.queue);
                 let pods = pods(question.each == Each::Group && !question.of_pods);
                 if pods.go(catalog, namespace, &queue.value) {
@@ -171,16 +172,6 @@ impl Pods<'_> {
         }
         Stands { units: all, decision }
     }
-}
-
-/// The quota that a running pod has.
-fn take(ground: &Ground<'_>, number: usize, ledger: &mut Ledger) {
-    let Some(queue) = ground.queued.get(number).and_then(Option::as_ref) else { return };
-    let pod = &ground.templates[number];
-    let queue = Field::new(queue.clone(), Origin::Derived(&POD));
-    let shape = shape(pod);
-    let set = [PodSet { shape: &shape, count: 1 }];
-    admit::stand(ground.catalog, &pod.namespace, queue, &set, 1, ledger);
 }
 
 /// By running pod, the LocalQueue whose quota it has. The pods of a Job run only when Kueue has admitted

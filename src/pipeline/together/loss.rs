@@ -213,7 +213,9 @@ impl Today {
         queues.keep_groups(world);
         if self.runs {
             let (_, templates) = queues::waiting(ground.catalog, &ground.context);
-            templates.iter().for_each(|pod| queues.count(pod));
+            for pod in &templates {
+                queues.count(pod);
+            }
         }
         queues
     }

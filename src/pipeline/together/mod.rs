@@ -28,7 +28,7 @@ pub(crate) mod partial_groups;
 mod place;
 pub(crate) mod plain_queue;
 pub(in crate::pipeline) mod policies;
-mod queue_rules;
+pub(in crate::pipeline) mod queue_rules;
 pub(crate) mod quota;
 mod quota_status;
 pub(crate) mod reasons;

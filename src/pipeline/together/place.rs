@@ -54,7 +54,7 @@ pub(super) fn place<'a>(
     let Demand { claims, claimed_pods, of_services, mut plain, services, gone, .. } = demand;
     // Quota comes before nodes: Kueue suspends a workload, so that its pods never reach the
     // scheduler.
-    let in_use = InUse::of(&ground, planned, &claims, &fleet);
+    let in_use = InUse::of(ground.ran(), planned, &claims, &fleet);
     let held = quota::hold(catalog, planned, &claims, &mut fleet, &in_use);
     let before_loss = options.lost.map(|lost| {
         let map = |placed: &Placed| {

@@ -1,7 +1,6 @@
 //! The Kueue queue of a workload of the input, and what Kueue reads of its pods.
 
-use super::in_use::Stands;
-use super::units::Units;
+use super::units::{Stands, Units};
 use crate::api::{Field, Object};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Workload;

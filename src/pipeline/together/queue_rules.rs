@@ -6,11 +6,11 @@
 
 use super::claims::{Claim, Who};
 use super::not_judged::{Counted, Open};
-use super::quota::cluster_queue;
+use super::quota::{checks_of, cluster_queue, unread_line};
 use crate::api::{ClusterQueue, Object, ResourceFlavor};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Fleet, Replica, Workload};
-use crate::operators::kueue::admit::is_open_to;
+use crate::operators::kueue::admit::{is_open_to, unread};
 use crate::pipeline::planned::Planned;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -76,6 +76,28 @@ fn are_together(claim: &Claim, workload: &Workload) -> bool {
         || workload.replicas.iter().any(|replica| replica.pods.len() > 1)
 }
 
+/// What is not judged of a pod of a queue that is created again, and why.
+pub(in crate::pipeline) fn again(
+    catalog: &Catalog,
+    namespace: &str,
+    queue: &EcoString,
+) -> Option<(EcoString, EcoString)> {
+    if let Some(object) = unread(catalog, namespace, queue) {
+        return Some(unread_line(namespace, queue, &object));
+    }
+    let name = &catalog.local_queue(namespace, queue)?.cluster_queue.as_ref()?.value;
+    let cluster = catalog.cluster_queue(name)?;
+    let several = cluster.groups.iter().any(|group| group.flavors.len() > 1);
+    let flavor = || {
+        "it has several flavors: they are placed on nodes of the flavor that they had, and get the first \
+         one with quota"
+    };
+    let why = checks_of(cluster)
+        .or_else(|| by_topology(catalog, cluster, false))
+        .or_else(|| several.then(flavor).map(Into::into))?;
+    Some((eco_format!("ClusterQueue `{name}`"), why))
+}
+
 /// Why it is not known that a queue is open to a namespace.
 fn unread_namespace(catalog: &Catalog, queue: &ClusterQueue, namespace: &str) -> Option<EcoString> {
     let selector = queue.namespace_selector.as_ref()?;
@@ -91,11 +113,7 @@ fn unread_namespace(catalog: &Catalog, queue: &ClusterQueue, namespace: &str) ->
 /// (pkg/cache/scheduler/tas_flavor_snapshot.go, findTopologyAssignment): only nodes with a label of
 /// each level count, and pods that are admitted together may have to stand in one domain. A pod that is
 /// admitted alone is in one domain wherever it stands.
-pub(super) fn by_topology(
-    catalog: &Catalog,
-    queue: &ClusterQueue,
-    is_group: bool,
-) -> Option<EcoString> {
+fn by_topology(catalog: &Catalog, queue: &ClusterQueue, is_group: bool) -> Option<EcoString> {
     let flavors = queue.flavors().filter_map(|item| catalog.flavor(&item.flavor.value));
     for (flavor, name) in flavors.filter_map(|flavor| Some((flavor, flavor.topology.as_ref()?))) {
         let (flavor_name, name) = (flavor.name(), &name.value);

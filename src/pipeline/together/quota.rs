@@ -2,11 +2,12 @@
 //! admitted in order and borrow within the cohort.
 
 use super::claims::{Claim, Who};
-use super::in_use::{InUse, Stands};
+use super::in_use::InUse;
 use super::not_judged::{Counted, Open};
 use super::plain_queue::{PlainQueue, PodGroup};
-use super::queue_rules;
-use super::units::{self, OfFlavors, Units, apply as apply_units, hold as hold_units, of_flavor};
+use super::units::{
+    self, OfFlavors, Stands, Units, apply as apply_units, hold as hold_units, of_flavor,
+};
 use crate::api::ClusterQueue;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Fleet, Replica, Workload};
@@ -230,7 +231,11 @@ pub(super) fn unread(
 }
 
 /// What is not judged of pods because an object of their queue was not read, and why.
-fn unread_line(namespace: &str, name: &str, object: &UnreadQueue) -> (EcoString, EcoString) {
+pub(super) fn unread_line(
+    namespace: &str,
+    name: &str,
+    object: &UnreadQueue,
+) -> (EcoString, EcoString) {
     let what = eco_format!("LocalQueue `{namespace}/{name}`");
     let why = match &object {
         UnreadQueue::LocalQueue(..) => {
@@ -247,32 +252,10 @@ fn unread_line(namespace: &str, name: &str, object: &UnreadQueue) -> (EcoString,
 }
 
 /// The AdmissionChecks of a ClusterQueue, which have to agree before pods start.
-fn checks_of(queue: &ClusterQueue) -> Option<EcoString> {
+pub(super) fn checks_of(queue: &ClusterQueue) -> Option<EcoString> {
     let checks = queue.checks.join(", ");
     let why = || eco_format!("they start when its AdmissionChecks agree: {checks}");
     (!checks.is_empty()).then(why)
-}
-
-/// What is not judged of a pod of a queue that is created again, and why.
-pub(in crate::pipeline) fn again(
-    catalog: &Catalog,
-    namespace: &str,
-    queue: &EcoString,
-) -> Option<(EcoString, EcoString)> {
-    if let Some(object) = admit::unread(catalog, namespace, queue) {
-        return Some(unread_line(namespace, queue, &object));
-    }
-    let name = &catalog.local_queue(namespace, queue)?.cluster_queue.as_ref()?.value;
-    let cluster = catalog.cluster_queue(name)?;
-    let several = cluster.groups.iter().any(|group| group.flavors.len() > 1);
-    let flavor = || {
-        "it has several flavors: they are placed on nodes of the flavor that they had, and get the first \
-         one with quota"
-    };
-    let why = checks_of(cluster)
-        .or_else(|| queue_rules::by_topology(catalog, cluster, false))
-        .or_else(|| several.then(flavor).map(Into::into))?;
-    Some((eco_format!("ClusterQueue `{name}`"), why))
 }
 
 /// Namespace and name of the LocalQueue that the pods of a claim name.

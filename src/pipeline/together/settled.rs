@@ -2,7 +2,7 @@
 //! kube-scheduler places it. Rollouts and comparisons begin with it.
 
 use super::claims::{self, Claim};
-use super::in_use::{InUse, queued};
+use super::in_use::{InUse, Ran, queued};
 use super::workloads::{self, PlainWorkload};
 use super::{
     At, adopted, nodes, object_counts, options, quota, same_room, stated_replicas, volcano_queue,
@@ -52,6 +52,11 @@ impl<'a> Ground<'a> {
         let (machines, rolling) = (nodes(catalog), BTreeSet::new());
         let queued = queued(catalog, &running, &templates);
         Self { catalog, context, running, templates, queued, machines, rolling }
+    }
+
+    /// The running pods with the quota of Kueue that they have.
+    pub(super) fn ran(&self) -> Ran<'_> {
+        Ran { catalog: self.catalog, templates: &self.templates, queued: &self.queued }
     }
 
     /// Whether another input has these nodes, and these pods on them or none at all.
@@ -224,7 +229,7 @@ impl Workloads {
             claim.keep_scaled();
         }
         let mut fleet = fleet(ground, &claimed_pods, &mut claims);
-        let in_use = InUse::of(ground, &planned, &claims, &fleet);
+        let in_use = InUse::of(ground.ran(), &planned, &claims, &fleet);
         let held = quota::hold(ground.catalog, &mut planned, &claims, &mut fleet, &in_use);
         Self { claims, fleet, held }
     }

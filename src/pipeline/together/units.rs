@@ -1,6 +1,5 @@
 //! What Kueue admits as one among the placed pods of a component, and what becomes of these pods.
 
-use super::in_use::Stands;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Running, Workload};
 use crate::decision::QueueDecision;
@@ -36,6 +35,25 @@ pub(super) fn of(question: &Question, workload: &Workload) -> Vec<Units> {
         }
     }
     all
+}
+
+/// What of a workload was admitted before.
+#[derive(Debug, Default)]
+pub(super) struct Stands {
+    /// How many of its units.
+    pub(super) units: usize,
+    /// Their flavors.
+    pub(super) decision: Option<QueueDecision>,
+}
+
+impl Stands {
+    /// The decision for all units from the one for those that come after these.
+    pub(super) fn before(&self, new: QueueDecision) -> QueueDecision {
+        match &self.decision {
+            Some(decision) => new.after(decision),
+            None => new,
+        }
+    }
 }
 
 /// How many units wait, where some were admitted before.
