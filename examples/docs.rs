@@ -290,7 +290,14 @@ fn changes() -> String {
             .iter()
             .map(|(field, when)| format!("`{field}` ({})", when.as_str()))
             .collect();
-        let sealed = effect.sealed_by.map(|field| format!(", if `{field}` is true"));
+        let sealed: Vec<&str> = effect.sealed.iter().map(|(field, _)| *field).collect();
+        let sealed = match (refused.is_empty(), sealed.as_slice()) {
+            (_, []) => None,
+            (is_all, sealed) => {
+                let comma = if is_all { "" } else { ", " };
+                Some(format!("{comma}{} (if `immutable` is true)", list(sealed)))
+            }
+        };
         let unless = effect.unless.map(|(field, value)| format!(", unless `{field}` is {value}"));
         let _ = writeln!(
             out,

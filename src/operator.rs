@@ -106,6 +106,16 @@ pub(crate) trait Services: Sync {
         config: &OperatorConfig,
     ) -> Option<Failure>;
 
+    /// What the validating webhook rejects in an update of a service, and takes of a new one.
+    fn refuse_update(
+        &self,
+        _policy: &Policy,
+        _before: (&Service, &OperatorConfig),
+        _after: (&Service, &OperatorConfig),
+    ) -> Option<Failure> {
+        None
+    }
+
     /// Writes the settings that a release ships, for a cluster whose own are not read.
     fn ship(&self, _policy: &Policy, _config: &mut OperatorConfig) {}
 

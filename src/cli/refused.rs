@@ -183,7 +183,7 @@ impl Session {
         let objects: Vec<&Object> = world.catalog.others().iter().filter(is_judged).collect();
         let knative = features(world);
         let judge = |object: &Object| {
-            let mut found = refused_by_server(object);
+            let mut found = refused_by_server(object, &world.sources);
             knative.judge(&object.node, &mut found);
             lower_in_tree(&mut found, world.sources.get(object.span.source));
             found

@@ -4,6 +4,7 @@
 //! The whole input counts, not only the selected services: all of them share the nodes.
 
 use super::{Fate, Group, Pair, Settings, policies};
+use crate::diag::Code;
 use crate::operators::servings;
 use crate::pipeline::{
     self, Before, Changes, ComponentRollout, Doubts, NotJudged, RollEnd, RollOptions,
@@ -382,6 +383,12 @@ fn restarted(before: &State<'_>, after: &State<'_>) -> Restarted {
         let open = service.components.iter().filter(|component| {
             component.end == RollEnd::NotJudged && is_update && at < first_plain
         });
+        let refused = service.error.iter().filter(|failure| failure.code == Code::ImmutableField);
+        unjudged.extend(refused.map(|failure| NotJudged {
+            what: name(service),
+            message: failure.message.as_str().into(),
+            ..NotJudged::default()
+        }));
         unjudged.extend(open.map(|component| NotJudged {
             what: eco_format!("{} {}", service.full_name(), component.component),
             message:

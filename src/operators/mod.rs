@@ -97,6 +97,15 @@ pub(crate) fn mode_of(
     services_of(policy).mode(policy, service, config)
 }
 
+/// Returns what the webhook of an operator refuses of the update of a service.
+pub(crate) fn refused_update(
+    policy: &Policy,
+    before: (&Service, &OperatorConfig),
+    after: (&Service, &OperatorConfig),
+) -> Option<Failure> {
+    services_of(policy).refuse_update(policy, before, after)
+}
+
 /// Adds what controllers of a cluster make of objects that were read.
 pub(crate) fn prepare(readings: &Readings, config: &mut OperatorConfig) {
     for policy in deciding().filter_map(|api| readings.policy_by(api, Semantics::Controller)) {

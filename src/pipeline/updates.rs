@@ -1,8 +1,9 @@
 //! Updates of objects of the input that a server refuses, because a field of theirs may not change.
 
-use crate::api::{Object, ObjectRef, was_in_cluster};
+use crate::api::{Failure, Object, ObjectRef, Service, Views, was_in_cluster};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
+use crate::operators;
 use crate::pipeline::together::counted_kinds;
 use crate::schema::{self, Schema};
 use crate::tree::effects::{self, Effect};
@@ -42,8 +43,63 @@ pub(super) fn refusal(earlier: &Object, object: &Object) -> Option<EcoString> {
     ))
 }
 
-/// Findings on updates that a server refuses of objects without pods: volumes, claims, classes,
-/// bindings. For workloads the rollout says it.
+/// What the webhook of an operator refuses of the update of a service.
+pub(super) fn refused_service(
+    before: (&Catalog, &Service),
+    after: (&Catalog, &Service),
+) -> Option<Failure> {
+    let states = [before, after];
+    if states.iter().any(|(catalog, service)| is_open(catalog, &service.object))
+        || is_replaced(&after.1.object)
+    {
+        return None;
+    }
+    let policy = after.0.policy(after.1.object.api)?;
+    let [before, after] = states.map(|(catalog, service)| (service, catalog.config()));
+    operators::refused_update(policy, before, after)
+}
+
+/// The finding on the update of a service that the webhook of its operator refuses.
+pub(crate) fn refused_update(
+    before: &Catalog,
+    after: &Catalog,
+    service: &Service,
+) -> Option<Diagnostic> {
+    let is_it = |views: &&Views| views.followed().object.id == service.object.id;
+    let earlier = before.services().find(is_it)?.followed();
+    Some(of_failure(service, refused_service((before, earlier), (after, service))?))
+}
+
+/// The same for every service.
+fn refused_services(before: &Catalog, after: &Catalog) -> Vec<Diagnostic> {
+    let earlier: HashMap<&ObjectRef, &Service> = before
+        .services()
+        .map(Views::followed)
+        .map(|service| (&service.object.id, service))
+        .collect();
+    let finding = |service: &Service| {
+        let earlier = earlier.get(&service.object.id)?;
+        Some(of_failure(service, refused_service((before, earlier), (after, service))?))
+    };
+    after.services().map(Views::followed).filter_map(finding).collect()
+}
+
+fn of_failure(service: &Service, failure: Failure) -> Diagnostic {
+    let finding = Diagnostic::new(failure.code, failure.message).at(failure.span);
+    let finding = finding.object(service.object.id.to_string());
+    match failure.help {
+        Some(help) => finding.help(help),
+        None => finding,
+    }
+}
+
+/// Whether what is not filled in, or is patched elsewhere, is not what a server is given.
+fn is_open(catalog: &Catalog, object: &Object) -> bool {
+    catalog.is_unfilled(object) || catalog.patched().contains_key(&object.span.source)
+}
+
+/// Findings on updates that a server refuses of services and of objects without pods: volumes, claims,
+/// classes, bindings. For workloads the rollout says it.
 pub(crate) fn refused(before: &Catalog, after: &Catalog) -> Vec<Diagnostic> {
     let judged = |object: &Object| {
         let is_it = |(group, kind, _)| group == object.group() && kind == object.id.kind;
@@ -56,16 +112,14 @@ pub(crate) fn refused(before: &Catalog, after: &Catalog) -> Vec<Diagnostic> {
         .collect();
     let change = |object: &Object| {
         let earlier = earlier.get(&object.id)?;
-        // What is not filled in, or is patched elsewhere, is not what a server is given.
-        let is_open = |catalog: &Catalog, object: &Object| {
-            catalog.is_unfilled(object) || catalog.patched().contains_key(&object.span.source)
-        };
         if is_open(before, earlier) || is_open(after, object) || is_replaced(object) {
             return None;
         }
         Some(finding(&object.id, &refused_change(earlier, object)?))
     };
-    after.objects().filter(|object| judged(object)).filter_map(change).collect()
+    let mut found = refused_services(before, after);
+    found.extend(after.objects().filter(|object| judged(object)).filter_map(change));
+    found
 }
 
 /// The finding on a change that a server refuses.
@@ -254,6 +308,38 @@ mod tests {
                 "data.a",
             ),
             ("v1/Service", "spec: {}", "spec: {clusterIP: None}", "spec.clusterIP"),
+            ("v1/Secret", "type: a/b", "type: c/d", "type"),
+            ("v1/Secret", "data: {a: YQ==}", "data: {a: Yg==}", ""),
+            (
+                "v1/Secret",
+                "data: {a: YQ==}\nimmutable: true",
+                "data: {a: Yg==}\nimmutable: true",
+                "data.a",
+            ),
+            (
+                "v1/ResourceQuota",
+                "spec: {hard: {pods: 1}}",
+                "spec: {hard: {pods: 1}, scopes: [BestEffort]}",
+                "spec.scopes",
+            ),
+            (
+                "v1/PersistentVolumeClaim",
+                "spec: {resources: {requests: {storage: 1Ti}}}",
+                "spec: {resources: {requests: {storage: 512Gi}}}",
+                "spec.resources.requests.storage",
+            ),
+            (
+                "v1/PersistentVolume",
+                "spec: {hostPath: {path: /a}}",
+                "spec: {nfs: {server: a, path: /a}}",
+                "spec.hostPath",
+            ),
+            (
+                "kueue.x-k8s.io/v1beta1/LocalQueue",
+                "spec: {clusterQueue: a}",
+                "spec: {clusterQueue: b}",
+                "spec.clusterQueue",
+            ),
             ("v1/ConfigMap", "data: {a: b}", "data: {a: c}\nimmutable: true", ""),
             (
                 "resource.k8s.io/v1/ResourceClaimTemplate",
@@ -278,6 +364,55 @@ mod tests {
             // Argo CD may replace it.
             let replaced = ", annotations: {argocd.argoproj.io/sync-options: Replace=true}";
             assert_eq!(found(&object(of, "", before), &object(of, replaced, after)), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn an_update_of_a_service_that_its_webhook_refuses_leaves_it_unchanged() {
+        let service = |mode: &str| {
+            format!(
+                "---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: a, namespace: ml{mode}}}\nspec: {{predictor: {{containers: [{{name: kserve-container, image: x}}]}}}}\n"
+            )
+        };
+        let mode = |mode: &str| {
+            service(&format!(", annotations: {{serving.kserve.io/deploymentMode: {mode}}}"))
+        };
+        let llm = |parallelism: &str| {
+            format!(
+                "---\napiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {{name: a, namespace: ml}}\nspec: {{model: {{uri: 'hf://a/b'}}, parallelism: {{{parallelism}}}, worker: {{containers: [{{name: main, image: x}}]}}, template: {{containers: [{{name: main, image: x}}]}}}}\n"
+            )
+        };
+        let refused = "the webhook refuses the update: deploymentMode cannot be changed from";
+        for (before, after, message) in [
+            (mode("RawDeployment"), mode("Serverless"), Some(refused)),
+            (mode("Standard"), mode("RawDeployment"), None),
+            (mode("RawDeployment"), service(""), None),
+            // The settings of the cluster were not read, which tell its mode.
+            (service(""), mode("RawDeployment"), None),
+            (
+                llm("pipeline: 2"),
+                llm("pipeline: 4"),
+                Some(
+                    "the webhook refuses the update: spec.parallelism: total parallelism size is immutable, previous size 2, curr size 4",
+                ),
+            ),
+            (llm("tensor: 2"), llm("tensor: 4"), None),
+        ] {
+            let [old, new] = [&before, &after].map(|text| gpu_node("n1", 8, "") + text);
+            let files = [("before.yaml", old.as_str()), ("after.yaml", new.as_str())];
+            let diff = ome_on("diff -o json --base {before.yaml} -f {after.yaml}", &files);
+            let all = diff.at("/findings").as_array().cloned().unwrap_or_default();
+            let found = all.iter().find(|finding| finding["code"] == "immutable-field");
+            let text = found.and_then(|finding| finding["message"].as_str());
+            let is_it = |text: &str| message.is_some_and(|message| text.starts_with(message));
+            assert!(
+                text.is_some() == message.is_some() && text.is_none_or(is_it),
+                "{after}{text:?}"
+            );
+            let rollout = ome_on("rollout --all --base {before.yaml} -f {after.yaml}", &files);
+            let is_named =
+                rollout.err.contains(message.unwrap_or("the webhook refuses the update"));
+            assert_eq!(is_named, message.is_some(), "{after}{}{}", rollout.out, rollout.err);
         }
     }
 }

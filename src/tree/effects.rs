@@ -1,6 +1,7 @@
 //! The effect of a changed field on a running object: the only table of these effects.
 
 use super::Change;
+use crate::quantity::Quantity;
 use crate::yaml::{FieldPath, Node, Segment};
 
 /// When a change of a field is refused.
@@ -14,6 +15,8 @@ pub enum When {
     Address,
     /// If it is removed.
     Removed,
+    /// If an amount becomes smaller.
+    Lowered,
 }
 
 impl When {
@@ -24,6 +27,7 @@ impl When {
             Self::Kept => "changed",
             Self::Address => "changed, or set to `None`",
             Self::Removed => "removed",
+            Self::Lowered => "lowered",
         }
     }
 
@@ -37,6 +41,11 @@ impl When {
                 (_, None) => false,
             },
             Self::Removed => !below && change.to.is_none(),
+            Self::Lowered => {
+                let amount =
+                    |node: &Option<Node>| Quantity::parse(&node.as_ref()?.scalar_text()?).ok();
+                matches!((amount(&change.from), amount(&change.to)), (Some(from), Some(to)) if to < from)
+            }
         }
     }
 }
@@ -56,8 +65,8 @@ pub struct Effect {
     pub immutable: &'static [(&'static str, When)],
     /// Exceptions of `immutable`.
     pub mutable: &'static [&'static str],
-    /// The field of the object that makes them immutable when it is true; none: they always are.
-    pub sealed_by: Option<&'static str>,
+    /// Fields that may not change where `immutable` of the object is true.
+    pub sealed: &'static [(&'static str, When)],
     /// The field and the value of it with which all of them may change, before or after.
     pub unless: Option<(&'static str, &'static str)>,
     /// The source.
@@ -72,7 +81,7 @@ const NONE: Effect = Effect {
     spares: &[],
     immutable: &[],
     mutable: &[],
-    sealed_by: None,
+    sealed: &[],
     unless: None,
     cite: "",
 };
@@ -84,7 +93,7 @@ impl Effect {
         earlier: &Node,
         all: &'c [Change],
     ) -> impl Iterator<Item = &'c Change> {
-        let is_true = |field: &str| earlier.get(field).and_then(Node::as_bool) == Some(true);
+        let is_sealed = earlier.get("immutable").and_then(Node::as_bool) == Some(true);
         let is_exempt = |(field, value): (&str, &str)| {
             let keys: Vec<&str> = field.split('.').collect();
             let is_it = |node: Option<&Node>| node.and_then(Node::as_str) == Some(value);
@@ -93,8 +102,8 @@ impl Effect {
                     .iter()
                     .any(|change| change.path.to_string() == field && is_it(change.to.as_ref()))
         };
-        let is_sealed = self.sealed_by.is_none_or(is_true) && !self.unless.is_some_and(is_exempt);
-        all.iter().filter(move |change| is_sealed && self.refuses(change))
+        let is_exempt = self.unless.is_some_and(is_exempt);
+        all.iter().filter(move |change| !is_exempt && self.refuses(change, is_sealed))
     }
 
     /// Whether objects of the kind run pods.
@@ -111,10 +120,11 @@ impl Effect {
     }
 
     /// Whether a change is refused where the fields may not change.
-    fn refuses(&self, change: &Change) -> bool {
+    fn refuses(&self, change: &Change, is_sealed: bool) -> bool {
         // Longer than the field means inside of it.
         let below = |field: &str| change.path.0.len() > field.split('.').count();
-        self.immutable.iter().any(|(field, when)| {
+        let sealed = self.sealed.iter().filter(|_| is_sealed);
+        self.immutable.iter().chain(sealed).any(|(field, when)| {
             at_or_below(&change.path, field) && when.holds(change, below(field))
         }) && !self.mutable.iter().any(|field| at_or_below(&change.path, field))
     }
@@ -157,6 +167,13 @@ pub static EFFECTS: &[Effect] = &[
         ..NONE
     },
     Effect {
+        group: "apps",
+        kind: "ReplicaSet",
+        immutable: &[("spec.selector", When::Always)],
+        cite: "Kubernetes, pkg/registry/apps/replicaset/strategy.go: ValidateUpdate",
+        ..NONE
+    },
+    Effect {
         group: "batch",
         kind: "Job",
         immutable: &[
@@ -181,6 +198,7 @@ pub static EFFECTS: &[Effect] = &[
         kind: "PersistentVolumeClaim",
         immutable: &[
             ("spec.accessModes", When::Always),
+            ("spec.resources.requests.storage", When::Lowered),
             ("spec.dataSource", When::Kept),
             ("spec.dataSourceRef", When::Kept),
             ("spec.selector", When::Always),
@@ -201,6 +219,12 @@ pub static EFFECTS: &[Effect] = &[
             ("spec.local.path", When::Kept),
             ("spec.nfs.path", When::Kept),
             ("spec.nfs.server", When::Kept),
+            ("spec.csi", When::Removed),
+            ("spec.hostPath", When::Removed),
+            ("spec.local", When::Removed),
+            ("spec.nfs", When::Removed),
+            ("spec.nodeAffinity", When::Kept),
+            ("spec.nodeAffinity", When::Removed),
             ("spec.volumeMode", When::Kept),
         ],
         cite: "Kubernetes, pkg/apis/core/validation: ValidatePersistentVolumeUpdate, \"spec.persistentvolumesource is immutable after creation\"",
@@ -208,13 +232,53 @@ pub static EFFECTS: &[Effect] = &[
     },
     Effect {
         kind: "ConfigMap",
-        immutable: &[
+        sealed: &[
             ("binaryData", When::Always),
             ("data", When::Always),
             ("immutable", When::Always),
         ],
-        sealed_by: Some("immutable"),
         cite: "Kubernetes, pkg/apis/core/validation: ValidateConfigMapUpdate, \"field is immutable when `immutable` is set\"",
+        ..NONE
+    },
+    Effect {
+        kind: "Secret",
+        immutable: &[("type", When::Kept)],
+        sealed: &[
+            ("data", When::Always),
+            ("immutable", When::Always),
+            ("stringData", When::Always),
+        ],
+        cite: "Kubernetes, pkg/apis/core/validation: ValidateSecretUpdate",
+        ..NONE
+    },
+    Effect {
+        kind: "ResourceQuota",
+        immutable: &[("spec.scopes", When::Always)],
+        cite: "Kubernetes, pkg/apis/core/validation: ValidateResourceQuotaUpdate",
+        ..NONE
+    },
+    Effect {
+        group: "networking.k8s.io",
+        kind: "IngressClass",
+        immutable: &[("spec.controller", When::Kept)],
+        cite: "Kubernetes, pkg/apis/networking/validation: ValidateIngressClassUpdate",
+        ..NONE
+    },
+    Effect {
+        group: "discovery.k8s.io",
+        kind: "EndpointSlice",
+        immutable: &[("addressType", When::Kept)],
+        cite: "Kubernetes, pkg/apis/discovery/validation: ValidateEndpointSliceUpdate",
+        ..NONE
+    },
+    Effect {
+        group: "storage.k8s.io",
+        kind: "CSIDriver",
+        immutable: &[
+            ("spec.attachRequired", When::Kept),
+            ("spec.volumeLifecycleModes", When::Kept),
+        ],
+        cite: "Kubernetes, pkg/apis/storage/validation: ValidateCSIDriverUpdate",
         ..NONE
     },
     Effect {
@@ -252,6 +316,17 @@ pub static EFFECTS: &[Effect] = &[
     },
     Effect {
         group: "resource.k8s.io",
+        kind: "ResourceSlice",
+        immutable: &[
+            ("spec.driver", When::Kept),
+            ("spec.nodeName", When::Kept),
+            ("spec.pool.name", When::Kept),
+        ],
+        cite: "Kubernetes, pkg/apis/resource/validation: ValidateResourceSliceUpdate",
+        ..NONE
+    },
+    Effect {
+        group: "resource.k8s.io",
         kind: "ResourceClaimTemplate",
         immutable: &[("spec", When::Always)],
         cite: "Kubernetes, pkg/apis/resource/validation: ValidateResourceClaimTemplateUpdate",
@@ -269,6 +344,41 @@ pub static EFFECTS: &[Effect] = &[
         kind: "RoleBinding",
         immutable: &[("roleRef.kind", When::Kept), ("roleRef.name", When::Kept)],
         cite: "Kubernetes, pkg/apis/rbac/validation: \"cannot change roleRef\"",
+        ..NONE
+    },
+    Effect {
+        group: "kueue.x-k8s.io",
+        kind: "LocalQueue",
+        immutable: &[("spec.clusterQueue", When::Kept)],
+        cite: "Kueue, CRD rules of LocalQueue: \"field is immutable\"",
+        ..NONE
+    },
+    Effect {
+        group: "kueue.x-k8s.io",
+        kind: "ResourceFlavor",
+        immutable: &[("spec.topologyName", When::Kept), ("spec.topologyName", When::Removed)],
+        cite: "Kueue, CRD rules of ResourceFlavor: \"topologyName is immutable when topologyName is set\"",
+        ..NONE
+    },
+    Effect {
+        group: "kueue.x-k8s.io",
+        kind: "AdmissionCheck",
+        immutable: &[("spec.controllerName", When::Kept)],
+        cite: "Kueue, CRD rules of AdmissionCheck: \"field is immutable\"",
+        ..NONE
+    },
+    Effect {
+        group: "serving.kserve.io",
+        kind: "LocalModelCache",
+        immutable: &[("spec.sourceModelUri", When::Kept)],
+        cite: "KServe, CRD rules of LocalModelCache: \"StorageUri is immutable\"",
+        ..NONE
+    },
+    Effect {
+        group: "serving.kserve.io",
+        kind: "LocalModelNamespaceCache",
+        immutable: &[("spec.sourceModelUri", When::Kept)],
+        cite: "KServe, CRD rules of LocalModelNamespaceCache: \"StorageUri is immutable\"",
         ..NONE
     },
     Effect {

@@ -9,6 +9,7 @@ mod nodes;
 mod runtime;
 mod scale;
 mod storage;
+pub(super) mod update;
 
 pub(crate) use runtime::refused as refused_runtime;
 

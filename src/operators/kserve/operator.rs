@@ -155,6 +155,23 @@ impl Services for KServe {
         admission::refusal(policy, service, &config.kserve)
     }
 
+    fn refuse_update(
+        &self,
+        policy: &Policy,
+        (before, config_before): (&Service, &OperatorConfig),
+        (after, _): (&Service, &OperatorConfig),
+    ) -> Option<Failure> {
+        match (is_llm(before), is_llm(after)) {
+            (false, false) => {
+                let mode = mode::of_service(policy, before, &config_before.kserve);
+                admission::update::service(mode, policy.semantics, after)
+            }
+            (true, true) => llm::refused_update(before, after),
+            // They are objects of two kinds.
+            _ => None,
+        }
+    }
+
     /// In the previous schema, the key of a framework means a runtime.
     fn runtime_field(&self, service: &Service) -> Option<&'static str> {
         (!service.predictor.migrated).then_some("spec.predictor.model.runtime")

@@ -8,6 +8,7 @@ use crate::api::{Api, Failure, Views};
 use crate::diag::Diagnostic;
 use crate::operators::servings;
 use crate::pipeline::render::Renderer;
+use crate::pipeline::updates;
 use crate::workspace::World;
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -155,10 +156,18 @@ fn sides<'a>(changes: &Changes<'a>, ground: &Ground<'a>) -> Vec<Sides> {
         let created = |renderer: &Renderer<'a>, views: &'a Views| {
             side::render(renderer, views.followed(), context)
         };
-        let after = change.after.map(|views| created(&renderer, views)).unwrap_or_default();
+        let mut after = change.after.map(|views| created(&renderer, views)).unwrap_or_default();
         let before = match (change.before, &earlier) {
             (Before::Running, _) => None,
-            (Before::Applied(Some((_, views))), Some(earlier)) => {
+            (Before::Applied(Some((world, views))), Some(earlier)) => {
+                let catalogs = (&world.catalog, &ground.world.catalog);
+                let refused = change.after.and_then(|after| {
+                    let [before, after] = [views, after].map(Views::followed);
+                    updates::refused_service((catalogs.0, before), (catalogs.1, after))
+                });
+                if refused.is_some() && after.error.is_none() {
+                    (after.workloads, after.error) = (Vec::new(), refused);
+                }
                 Some(created(earlier, views).workloads)
             }
             (Before::Applied(_), _) => Some(Vec::new()),

@@ -26,10 +26,10 @@ pub(super) fn found(
     for object in counted_objects(catalog, services).filter(|object| !catalog.is_unfilled(object)) {
         let Some(row) = row(object) else { continue };
         let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
-        for (_, template, bare) in row.pods.templates(&object.node) {
-            let Some(spec) = (if bare { Some(template) } else { template.get("spec") }) else {
-                continue;
-            };
+        let templates = row.pods.templates(&object.node).into_iter();
+        // What a controller completes is not what its pods have.
+        for template in templates.filter(|template| !template.is_completed) {
+            let Some(spec) = template.spec() else { continue };
             let kubelet = Kubelet::read(spec);
             if kubelet == Kubelet::default() {
                 continue;
@@ -48,7 +48,7 @@ pub(super) fn found(
                         .is_some_and(|spec| Kubelet::read(spec) != kubelet)
             });
             let pods = pods.count();
-            let text = template.at(&["metadata", "labels"]);
+            let text = template.node.at(&["metadata", "labels"]);
             let Ok(pod) = context.read(&namespace, labels(text), spec) else { continue };
             let machines = catalog.machines().iter();
             if let Some(why) = pod.refused_by_kubelets(machines).filter(|_| pods > 0) {

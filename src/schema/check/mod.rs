@@ -76,12 +76,30 @@ impl Type {
         sources: &SourceMap,
         findings: &mut Vec<Diagnostic>,
     ) {
+        self.check_fields_at(&[], tree, sources, findings);
+    }
+
+    /// The same for a part of an object, at its path.
+    pub fn check_fields_at(
+        &'static self,
+        path: &[Segment],
+        tree: &Node,
+        sources: &SourceMap,
+        findings: &mut Vec<Diagnostic>,
+    ) {
+        fn descend(place: &Place<'_>, path: &[Segment], then: &mut dyn FnMut(&Place<'_>)) {
+            let below = |step| Place { above: Some(place), step, key: None };
+            match path.split_first() {
+                // A path to one place has no choice of elements.
+                None | Some((Segment::Keyed(..) | Segment::All, _)) => then(place),
+                Some((Segment::Field(name), rest)) => descend(&below(Step::Key(name)), rest, then),
+                Some((Segment::Index(at), rest)) => descend(&below(Step::Index(*at)), rest, then),
+            }
+        }
         let (strictness, leaves_out_built_in_lists) = (Strictness::Server, true);
-        Check { strictness, sources, findings, built_in: false, leaves_out_built_in_lists }.value(
-            tree,
-            self,
-            &Place::ROOT,
-        );
+        let mut check =
+            Check { strictness, sources, findings, built_in: false, leaves_out_built_in_lists };
+        descend(&Place::ROOT, path, &mut |place| check.value(tree, self, place));
     }
 }
 

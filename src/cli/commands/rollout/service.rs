@@ -8,7 +8,7 @@ use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
 use crate::merge::history::Recorder;
 use crate::objects::RenderedObject;
-use crate::pipeline::{self, Changes, Depth, Planner, Renderer, ServiceChange};
+use crate::pipeline::{self, Changes, Depth, Planner, Renderer, ServiceChange, updates};
 use crate::report::waves;
 
 /// Plays the change of an InferenceService and prints it.
@@ -39,8 +39,14 @@ pub(super) fn run(
     let (refusal, of_runtime) = renderer.refusal(&after);
     let found = after.diagnostics.into_iter().chain(of_runtime).collect::<Vec<_>>();
     let found = session.settle(found);
-    let found = About::planned(&session.world.catalog, &planned, &[]).of(session, found);
-    let one = if refusal.is_some() { None } else { simulated(args, session, earlier, service)? };
+    let mut found = About::planned(&session.world.catalog, &planned, &[]).of(session, found);
+    let catalog = &session.world.catalog;
+    let update = earlier.last();
+    let update =
+        update.and_then(|before| updates::refused_update(&before.world.catalog, catalog, service));
+    let is_refused = refusal.is_some() || update.is_some();
+    found.extend(session.grade(update));
+    let one = if is_refused { None } else { simulated(args, session, earlier, service)? };
     let (components, displaced, doubts) = match one {
         Some(One { rollout, displaced, doubts }) => (rollout.components, displaced, doubts),
         None => (Vec::new(), Vec::new(), super::doubts(session, earlier, &mut [], None, false)),
@@ -66,7 +72,7 @@ pub(super) fn run(
     };
     session.show(&view, args.output, &found, io)?;
     // One service was asked for: without its objects there is no answer.
-    let outcome = session.outcome(&found, refusal.is_some());
+    let outcome = session.outcome(&found, is_refused);
     let is_no = super::ends_badly(&components, &displaced);
     Ok(if is_no { outcome.and(Outcome::No) } else { outcome })
 }

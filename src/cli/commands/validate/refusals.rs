@@ -79,7 +79,8 @@ fn of_input(session: &Session) -> Vec<Diagnostic> {
             session.about_object(object, || {
                 let is_judged = session.judges(object, &texts);
                 // The others were judged when the input was read.
-                let mut found = if is_judged { Vec::new() } else { refused_by_server(object) };
+                let mut found =
+                    if is_judged { Vec::new() } else { refused_by_server(object, sources) };
                 soften(&mut found, object, session);
                 if session.readings().mode(object.api) == Semantics::Documented {
                     // Where documents are followed, a refusal of the server is no error.

@@ -29,6 +29,7 @@ mod storage;
 pub(crate) mod system;
 mod tracing;
 mod transform;
+mod update;
 mod validate;
 mod workload;
 
@@ -49,6 +50,7 @@ use workload::{Part, Workload};
 
 /// The kind of the configurations.
 pub(crate) use crate::catalog::LLM_CONFIG as CONFIG;
+pub(in crate::operators::kserve) use update::refused as refused_update;
 
 /// The context in which services of this kind are built.
 #[derive(Clone, Copy)]

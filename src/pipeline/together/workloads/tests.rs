@@ -1,5 +1,6 @@
 use super::*;
 use crate::pipeline::testing::{node, world};
+use crate::testing::{gpu_node, ome_on};
 use crate::workspace::World;
 use serde_json::{Value, json};
 
@@ -123,7 +124,7 @@ fn deployment(replicas: impl Into<Value>) -> Value {
 /// What a server refuses of a document.
 fn refused(document: Value) -> Vec<String> {
     let world = world(&[document]);
-    let found = refused_by_server(&world.catalog.others()[0]);
+    let found = refused_by_server(&world.catalog.others()[0], &world.sources);
     found.into_iter().map(|finding| finding.message).collect()
 }
 
@@ -533,4 +534,23 @@ fn pods_that_an_operator_makes_of_a_name_are_not_counted() {
             assert!(of("replicas: 0").at("/placement/notJudged").is_null(), "{group} {kind}");
         }
     }
+}
+
+#[test]
+fn keys_that_no_pod_has_are_named_in_pods_of_other_operators() {
+    let world = gpu_node("n1", 8, "")
+        + "---\napiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: r, namespace: ml}\nspec:\n  rayClusterSpec:\n    headGroupSpec:\n      template:\n        spec:\n          containers: [{name: c, image: x, runtimeClassName: gpu}]\n          runtimeClassName: gpu\n";
+    let ran = ome_on("validate {a.yaml} -o json", &[("a.yaml", world.as_str())]);
+    let finding = ran.at("/findings/0");
+    assert_eq!(
+        [&finding["code"], &finding["severity"], &finding["path"]],
+        [
+            "unknown-field",
+            "warning",
+            "spec.rayClusterSpec.headGroupSpec.template.spec.containers[0].runtimeClassName"
+        ],
+        "{}",
+        ran.out
+    );
+    assert!(ran.at("/findings/1").is_null(), "{}", ran.out);
 }
