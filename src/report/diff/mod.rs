@@ -113,9 +113,8 @@ impl Answer for View<'_> {
         }
         let others = &self.diff.other_objects;
         if !others.is_empty() {
-            let names = |all: &[ecow::EcoString]| {
-                all.iter().map(|name| name.to_string()).collect::<Vec<_>>()
-            };
+            let names =
+                |all: &[ecow::EcoString]| all.iter().map(ToString::to_string).collect::<Vec<_>>();
             out["otherObjects"] = json!({ "changed": names(&others.changed), "added": names(&others.added), "removed": names(&others.removed) });
         }
         if let Some(basis) = self.diff.basis {

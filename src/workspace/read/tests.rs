@@ -3,7 +3,7 @@
 
 use super::{ReadOptions, World, read};
 use crate::api::Semantics;
-use crate::diag::{Code, Severity};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Request, load};
 use crate::yaml::Limits;
 
@@ -175,7 +175,7 @@ fn texts_that_another_program_completes_are_no_mistakes() {
     let text = "apiVersion: v1\nkind: Service\nmetadata: {name: ${A}}\nspec: {externalIPs: [a}\n";
     let broken = repository(&[("a.yaml", text)]);
     let syntax = broken.diagnostics.iter().find(|finding| finding.code == Code::YamlSyntax);
-    let at = syntax.and_then(|finding| finding.span()).map(|span| span.start as usize);
+    let at = syntax.and_then(Diagnostic::span).map(|span| span.start as usize);
     assert!(at.is_some_and(|at| at > text.find("externalIPs").unwrap()), "{syntax:?}");
     // Versions that earlier releases of Kueue served.
     let old = "apiVersion: kueue.x-k8s.io/v1alpha2\nkind: ClusterQueue\nmetadata: {name: a}\n";

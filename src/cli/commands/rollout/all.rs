@@ -76,9 +76,10 @@ fn simulate(
         changes.servings.iter().filter_map(ServingChange::serving).collect();
     let played = Played { services: &services, servings: &servings, workload: None };
     let troubles = troubles::of(args, session, played)?;
-    let rolled = match changes.is_empty() {
-        true => Some(Vec::new()),
-        false => roll(&session.world, changes, &troubles),
+    let rolled = if changes.is_empty() {
+        Some(Vec::new())
+    } else {
+        roll(&session.world, changes, &troubles)
     };
     let Some(mut rolled) = rolled else {
         return Err(super::no_nodes(session));

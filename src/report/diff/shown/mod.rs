@@ -204,13 +204,12 @@ fn capacity<'c>(capacity: &'c Capacity, view: &View<'_>) -> Vec<Cell> {
         }
         0 => (Meaning::Good, String::new()),
         count => {
-            let but = match stay {
-                // What is added has no pods that run.
-                0 => format!("; not counted: {} in error", plural(count, "service")),
-                _ => {
-                    let services = plural(stay, "service");
-                    format!("; not counted: running pods of {services} in error, which stay")
-                }
+            // What is added has no pods that run.
+            let but = if stay == 0 {
+                format!("; not counted: {} in error", plural(count, "service"))
+            } else {
+                let services = plural(stay, "service");
+                format!("; not counted: running pods of {services} in error, which stay")
             };
             (Meaning::Attention, but)
         }
