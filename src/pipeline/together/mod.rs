@@ -27,6 +27,7 @@ mod other_mode;
 pub(crate) mod partial_groups;
 mod place;
 pub(crate) mod plain_queue;
+mod pod_templates;
 pub(in crate::pipeline) mod policies;
 pub(in crate::pipeline) mod queue_rules;
 pub(crate) mod quota;
@@ -74,11 +75,12 @@ use crate::pipeline::serving::{PlannedServing, plan_servings};
 use crate::quantity::Quantity;
 use crate::yaml::Node;
 use ecow::EcoString;
+pub use pod_templates::refused_by_server;
 pub use remedies::RemedyFound;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 pub use workload_kinds::counted as counted_kinds;
-pub use workloads::{NotCounted, ServiceNames, counted_objects, refused_by_server};
+pub use workloads::{NotCounted, ServiceNames, counted_objects};
 
 /// Requested devices by name of the class.
 pub(crate) type RequestedDevices<'a> = BTreeMap<&'a EcoString, (&'a AcceleratorClass, i64)>;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::pipeline::refused_by_server;
 use crate::pipeline::testing::{node, world};
 use crate::testing::{gpu_node, ome_on};
 use crate::workspace::World;
