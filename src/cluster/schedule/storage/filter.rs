@@ -1,7 +1,7 @@
 //! Whether the volumes of a pod allow a node.
 
 use super::ClaimId;
-use super::claims::Storage;
+use super::claims::{Claim, Storage};
 use super::prepare::PodVolumes;
 use super::volumes::{APART, ELSEWHERE, at};
 use crate::cluster::Machine;
@@ -145,9 +145,16 @@ impl PodVolumes {
                 selected.push(waiting);
                 continue;
             }
+            // A volume that is kept for it, and that it does not have yet, lacks one of its access modes:
+            // the scheduler waits for it, and nothing gives it to the claim.
             let owner = waiting.claim.map(|claim| &storage.claims[claim]);
-            let owner = owner.map(|claim| (&claim.namespace, &claim.name));
-            match storage.free_volume(owner, &waiting.spec, Some(machine), &taken) {
+            let kept = |claim: &Claim| {
+                storage.kept_volume((&claim.namespace, &claim.name), &waiting.spec).is_some()
+            };
+            if owner.is_some_and(kept) {
+                return Some(Reason::NoVolume);
+            }
+            match storage.free_volume(&waiting.spec, Some(machine), &taken) {
                 Some(volume) => taken.push(volume),
                 None => unmatched.push(waiting),
             }

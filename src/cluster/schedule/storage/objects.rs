@@ -8,7 +8,7 @@ use crate::cluster::schedule::selectors::{label_selector, node_terms};
 use crate::quantity::{Quantity, Selector};
 use crate::yaml::Node;
 use ecow::EcoString;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A claim for a volume that a controller makes before a pod.
@@ -247,17 +247,24 @@ impl Volume {
     pub(super) fn may_be_given(&self, claim: &ClaimSpec) -> bool {
         // A claim without a class gets that of the cluster, if there is one.
         claim.class.as_ref().is_none_or(|class| *class == self.class)
-            && self.capacity >= claim.request
-            && self.block == claim.block
-            && claim.modes.iter().all(|mode| self.modes.contains(mode))
+            && self.is_large_enough(claim)
+            && self.has_modes(claim)
+    }
+
+    /// Whether it has room for a claim, in the form that it asks for.
+    pub(super) fn is_large_enough(&self, claim: &ClaimSpec) -> bool {
+        self.capacity >= claim.request && self.block == claim.block
+    }
+
+    /// Whether it has the access modes of a claim.
+    pub(super) fn has_modes(&self, claim: &ClaimSpec) -> bool {
+        claim.modes.iter().all(|mode| self.modes.contains(mode))
     }
 
     /// Whether it satisfies a claim of its class, apart from the node (`FindMatchingVolume`).
     pub(super) fn satisfies(&self, claim: &ClaimSpec) -> bool {
-        let modes: BTreeSet<&EcoString> = self.modes.iter().collect();
-        self.capacity >= claim.request
-            && self.block == claim.block
-            && claim.modes.iter().all(|mode| modes.contains(mode))
+        self.is_large_enough(claim)
+            && self.has_modes(claim)
             && claim.selector.as_ref().is_none_or(|selector| {
                 selector.matches(|key| self.labels.get(key).map(EcoString::as_str))
             })

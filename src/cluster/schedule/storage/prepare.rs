@@ -204,8 +204,9 @@ impl Storage {
             )),
             (None, Some("")) => {
                 let key = (&claim.namespace, &claim.name);
-                let free = self.free_volume(Some(key), &claim.spec, None, &[]);
-                free.is_none().then(|| {
+                let is_there = self.kept_volume(key, &claim.spec).is_some()
+                    || self.free_volume(&claim.spec, None, &[]).is_some();
+                (!is_there).then(|| {
                     eco_format!("no PersistentVolume in the input is one for the claim `{name}`")
                 })
             }

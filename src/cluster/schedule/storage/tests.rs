@@ -74,3 +74,25 @@ fn a_claim_gets_the_volume_that_it_names_if_it_fits() {
         assert_eq!(ran.at("/placement/verdict"), verdict, "{spec}: {}", ran.out);
     }
 }
+
+#[test]
+fn a_volume_that_is_kept_for_a_claim_is_the_only_one_that_it_gets() {
+    let text = |mode: &str, zone: &str| {
+        let volume = format!(
+            "---\n{{apiVersion: v1, kind: PersistentVolume, metadata: {{name: v}}, spec: {{hostPath: {{path: /x}}, capacity: {{storage: 2Gi}}, accessModes: [{mode}], storageClassName: s, claimRef: {{namespace: ml, name: c}}, nodeAffinity: {{required: {{nodeSelectorTerms: [{{matchExpressions: [{{key: kubernetes.io/hostname, operator: In, values: [{zone}]}}]}}]}}}}}}}}\n"
+        );
+        let others = "---\n{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: s}, provisioner: ebs.csi.aws.com, volumeBindingMode: WaitForFirstConsumer}\n---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: ml}, spec: {storageClassName: s, accessModes: [ReadWriteOnce], selector: {matchLabels: {a: b}}, resources: {requests: {storage: 1Gi}}}}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ml}\nspec: {replicas: 1, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 4}}}]}}}\n";
+        gpu_node("n1", 4, "") + &gpu_node("n2", 1, "") + &volume + others
+    };
+    for (mode, zone, verdict) in [
+        ("ReadWriteOnce", "n1", "fits"),
+        // It is the claim's at once. Where it is, a pod has no room.
+        ("ReadWriteOnce", "n2", "does-not-fit"),
+        // The controller looks for volumes with the modes of the claim: it is never bound.
+        ("ReadWriteMany", "n1", "does-not-fit"),
+    ] {
+        let text = text(mode, zone);
+        let ran = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)]);
+        assert_eq!(ran.at("/placement/verdict"), verdict, "{mode} {zone}: {}", ran.out);
+    }
+}

@@ -56,11 +56,23 @@ impl Storage {
         Some(column)
     }
 
-    /// The smallest free volume for a claim on a node, or on any node; one that is kept for the
-    /// claim comes first.
+    /// The volume of its class that is kept for a claim and has room for it. The scheduler takes no other
+    /// one where a node is near it (`FindMatchingVolume`).
+    pub(super) fn kept_volume(
+        &self,
+        claim: (&EcoString, &EcoString),
+        spec: &ClaimSpec,
+    ) -> Option<(&EcoString, &Volume)> {
+        let class = self.class_name(spec);
+        self.volumes.iter().find(|(_, pv)| {
+            let is_its = pv.claim.as_ref().is_some_and(|(space, name)| claim == (space, name));
+            is_its && pv.class == class && pv.is_large_enough(spec)
+        })
+    }
+
+    /// The smallest free volume for a claim on a node, or on any node.
     pub(super) fn free_volume(
         &self,
-        claim: Option<(&EcoString, &EcoString)>,
         spec: &ClaimSpec,
         machine: Option<&Machine>,
         taken: &[EcoString],
@@ -73,15 +85,12 @@ impl Storage {
         let free = self.volumes.iter().filter(|(name, pv)| {
             !taken.contains(name)
                 && pv.class == class
+                && pv.claim.is_none()
+                && pv.available
                 && pv.satisfies(spec)
                 && here(pv)
-                && match &pv.claim {
-                    None => pv.available,
-                    Some((namespace, name)) => claim == Some((namespace, name)),
-                }
         });
-        free.min_by_key(|(name, pv)| (pv.claim.is_none(), pv.capacity, (*name).clone()))
-            .map(|(name, _)| name.clone())
+        free.min_by_key(|(name, pv)| (pv.capacity, (*name).clone())).map(|(name, _)| name.clone())
     }
 
     fn give(&mut self, claim: ClaimId, volume: &EcoString) {
@@ -146,10 +155,9 @@ impl Storage {
             taken.claims.push(*claim);
             let pvc = &self.claims[*claim];
             let spec = Arc::clone(&pvc.spec);
-            let owner = (pvc.namespace.clone(), pvc.name.clone());
             let free = match pvc.selected {
                 Some(_) => None,
-                None => self.free_volume(Some((&owner.0, &owner.1)), &spec, Some(machine), &[]),
+                None => self.free_volume(&spec, Some(machine), &[]),
             };
             if let Some(volume) = free {
                 self.give(*claim, &volume);
@@ -216,11 +224,15 @@ impl Storage {
                 }
                 continue;
             }
-            if waits {
+            // One that is kept for it is given to it at once, whatever its labels are; the controller
+            // looks for it by the access modes (`findBestMatchForClaim`).
+            let kept = self.kept_volume((&pvc.namespace, &pvc.name), &spec);
+            let kept = kept.filter(|(_, volume)| volume.has_modes(&spec));
+            let kept = kept.map(|(name, _)| name.clone());
+            if waits && kept.is_none() {
                 continue;
             }
-            let owner = (pvc.namespace.clone(), pvc.name.clone());
-            if let Some(volume) = self.free_volume(Some((&owner.0, &owner.1)), &spec, None, &[]) {
+            if let Some(volume) = kept.or_else(|| self.free_volume(&spec, None, &[])) {
                 self.give(id, &volume);
                 changed = true;
                 continue;
