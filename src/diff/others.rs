@@ -7,6 +7,7 @@ use super::inputs::fields;
 use crate::api::{Api, Object, ObjectRef};
 use crate::operators::is_service;
 use crate::pipeline::{State, is_nameless};
+use crate::schema;
 use crate::source::Span;
 use ecow::EcoString;
 use std::collections::{BTreeMap, HashSet};
@@ -50,6 +51,17 @@ fn is_same(before: &Object, after: &Object) -> bool {
     fields(Some(before), Some(after)).iter().all(|field| is_status(field.path.to_string()))
 }
 
+/// The name of an object. Of a kind whose scope is not known only a namespace that is written counts.
+fn named(object: &Object) -> EcoString {
+    let id = &object.id;
+    let is_written = object.metadata("namespace").is_some();
+    let is_assumed = id.scope.namespace().is_some_and(|namespace| namespace == "default");
+    if is_assumed && !is_written && schema::kind(&object.api_version, &id.kind).is_none() {
+        return ecow::eco_format!("{}/{}", id.kind, id.name);
+    }
+    id.to_string().into()
+}
+
 /// The objects by id. One id may have several definitions, in directories of their own.
 fn by_id<'a>(state: &State<'a>) -> BTreeMap<(Api, &'a ObjectRef), Vec<&'a Object>> {
     let world = state.world;
@@ -82,14 +94,16 @@ pub(super) fn of<'a>(
 ) -> OtherObjects {
     let (mut old, new) = (by_id(before), by_id(after));
     let mut out = OtherObjects::default();
-    let name =
-        |id: &ObjectRef| Some(EcoString::from(id.to_string())).filter(|id| !causes.contains(&**id));
+    let name = |object: &Object| {
+        let is_cause = causes.contains(&*object.id.to_string());
+        (!is_cause).then(|| named(object))
+    };
     for (key, mut objects) in new {
         let Some(earlier) = old.remove(&key) else {
-            out.added.extend(name(key.1));
+            out.added.extend(name(objects[0]));
             continue;
         };
-        let is_more = earlier.len() != objects.len();
+        let (first, is_more) = (objects[0], earlier.len() != objects.len());
         // Definitions are in no order that two trees share.
         let differs = earlier.iter().any(|one| {
             let like = objects.iter().position(|other| is_same(one, other));
@@ -99,9 +113,9 @@ pub(super) fn of<'a>(
             })
         });
         if differs || is_more {
-            out.changed.extend(name(key.1));
+            out.changed.extend(name(first));
         }
     }
-    out.removed.extend(old.into_keys().filter_map(|(_, id)| name(id)));
+    out.removed.extend(old.into_values().filter_map(|objects| name(objects[0])));
     out
 }

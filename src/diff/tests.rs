@@ -447,6 +447,13 @@ fn objects_that_are_neither_services_nor_workloads_are_named() {
     let expected =
         json!({"changed": ["Role/ml/a"], "added": ["Role/ml/d"], "removed": ["Role/ml/b"]});
     assert_eq!((ran.at("/otherObjects"), ran.code), (expected, 0));
+    // Whether an unknown kind has a namespace is not known.
+    let thing = |x: u8| {
+        format!(
+            "apiVersion: example.org/v1\nkind: Thing\nmetadata: {{name: t}}\nspec: {{x: {x}}}\n"
+        )
+    };
+    assert_eq!(diff(&thing(1), &thing(2)).at("/otherObjects/changed"), json!(["Thing/t"]));
     let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
     let page = ome_on("diff --base {before.yaml} -f {after.yaml}", &files).out;
     assert!(page.contains("other object to change: Role/ml/a\n"), "{page}");

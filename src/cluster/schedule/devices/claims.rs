@@ -269,6 +269,7 @@ impl Devices {
     ) -> Result<(), EcoString> {
         claim_ids.resize(claims.len(), None);
         let mut problem = None;
+        let mut is_failed = false;
         for (claim, claim_id) in claims.iter().zip(claim_ids) {
             match &claim.source {
                 ClaimSource::Claim(name) => {
@@ -280,7 +281,9 @@ impl Devices {
                         problem = problem.or_else(|| Some(EcoString::new()));
                     }
                 }
-                ClaimSource::Template(_) if claim_id.is_some() => {}
+                // The controller makes them in their order, and stops at the first that it cannot
+                // make (pkg/controller/resourceclaim/controller.go, `syncPod`).
+                ClaimSource::Template(_) if claim_id.is_some() || is_failed => {}
                 ClaimSource::Template(template) => {
                     match self.create_from_template(namespace, pod, &claim.name, template, quotas) {
                         Ok(id) => *claim_id = id,
@@ -289,7 +292,7 @@ impl Devices {
                                 "FailedResourceClaimCreation: PodResourceClaim {}: {why}",
                                 claim.name
                             );
-                            problem = Some(event);
+                            (problem, is_failed) = (Some(event), true);
                         }
                     }
                 }

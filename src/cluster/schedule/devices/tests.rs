@@ -81,3 +81,14 @@ fn devices_behind_an_extended_resource_and_gates_are_not_judged() {
         assert_eq!(ran.at("/placement/verdict"), verdict, "{spec}: {}", ran.out);
     }
 }
+
+#[test]
+fn the_first_claim_that_cannot_be_made_is_the_reason() {
+    let pods = deployment(
+        "resourceClaims: [{name: d, resourceClaimTemplateName: t1}, {name: e, resourceClaimTemplateName: t2}], containers: [{name: c, image: x}]",
+    );
+    let text = gpu_node("n1", 8, "") + CLASS + SLICE + &pods;
+    let ran = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)]);
+    let message = ran.at("/placement/pending/0/message").to_string();
+    assert!(message.contains("t1") && !message.contains("t2"), "{message}");
+}
