@@ -307,6 +307,12 @@ impl Catalog {
         self.local_queues.get(&(namespace.into(), name.into()))
     }
 
+    /// The ClusterQueue of a LocalQueue of a namespace, where both were read.
+    pub fn cluster_queue_of(&self, namespace: &str, name: &str) -> Option<&ClusterQueue> {
+        let local = self.local_queue(namespace, name)?;
+        self.cluster_queue(&local.cluster_queue.as_ref()?.value)
+    }
+
     /// All LocalQueues by namespace, then name.
     pub fn local_queues(&self) -> impl ExactSizeIterator<Item = &LocalQueue> {
         self.local_queues.values()

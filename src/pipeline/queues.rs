@@ -162,6 +162,14 @@ impl Queues {
         }
     }
 
+    /// Lets controllers and the scheduler act, and admits pods, until neither changes anything.
+    pub(super) fn settle(&mut self, world: &mut World, catalog: &Catalog) {
+        world.settle();
+        while self.advance(world, catalog) {
+            world.settle();
+        }
+    }
+
     /// Admits the pods for which there is quota; returns whether any was.
     pub(super) fn advance(&mut self, world: &mut World, catalog: &Catalog) -> bool {
         let mut gated = if self.is_known { world.scheduler().gated() } else { Vec::new() };

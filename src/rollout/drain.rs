@@ -224,10 +224,7 @@ impl World {
                     }
                 }
                 self.advance(ties);
-                self.settle_with(ties);
-                while admit(self) {
-                    self.settle_with(ties);
-                }
+                self.settle_admitting(ties, &mut admit);
                 tick += 1;
                 quiet = if moves { 0 } else { quiet + 1 };
                 // One quiet tick may lie between a pod's end and its successor's start.
@@ -238,6 +235,18 @@ impl World {
             ends.push(end);
         }
         ends
+    }
+
+    /// Lets controllers, the scheduler and queues act until none of them changes anything.
+    fn settle_admitting(
+        &mut self,
+        ties: &mut dyn TieBreak,
+        admit: &mut impl FnMut(&mut Self) -> bool,
+    ) {
+        self.settle_with(ties);
+        while admit(self) {
+            self.settle_with(ties);
+        }
     }
 
     fn evict_all(
@@ -256,10 +265,7 @@ impl World {
                     evicted.push((pod, owner));
                     // Controllers see each eviction before the next one: a new pod that is ready
                     // frees the budget.
-                    self.settle_with(ties);
-                    while admit(self) {
-                        self.settle_with(ties);
-                    }
+                    self.settle_admitting(ties, admit);
                 }
                 Err(why) => blocked.push((pod, owner, why)),
             }

@@ -101,9 +101,7 @@ pub fn stand(
     ledger: &mut Ledger,
 ) -> QueueDecision {
     let mut decision = undecided(queue);
-    let local = catalog.local_queue(namespace, &decision.queue.value);
-    let name = local.and_then(|local| local.cluster_queue.as_ref());
-    if let Some(cluster) = name.and_then(|name| catalog.cluster_queue(&name.value)) {
+    if let Some(cluster) = catalog.cluster_queue_of(namespace, &decision.queue.value) {
         let tree = Tree::new(catalog, ledger);
         let context = QueueContext { catalog, cluster, ledger, tree, stands: true };
         let used = assign(&context, pods, replicas, &mut decision);
@@ -114,10 +112,9 @@ pub fn stand(
 
 /// Whether a queue evicts what it has admitted: `stopPolicy: HoldAndDrain`.
 pub fn evicts(catalog: &Catalog, namespace: &str, queue: &str) -> bool {
-    let Some(local) = catalog.local_queue(namespace, queue) else { return false };
-    let name = local.cluster_queue.as_ref();
-    let cluster = name.and_then(|name| catalog.cluster_queue(&name.value));
-    let stopped = [local.stopped.as_ref(), cluster.and_then(|cluster| cluster.stopped.as_ref())];
+    let local = catalog.local_queue(namespace, queue).and_then(|local| local.stopped.as_ref());
+    let cluster = catalog.cluster_queue_of(namespace, queue);
+    let stopped = [local, cluster.and_then(|cluster| cluster.stopped.as_ref())];
     stopped.into_iter().flatten().any(|policy| policy.value == "HoldAndDrain")
 }
 

@@ -189,10 +189,7 @@ fn evict(
             Err(why) if world.is_quiet() => return Err(why),
             Err(_) => {
                 world.advance(&mut First);
-                world.settle();
-                while queues.advance(world, site.catalog) {
-                    world.settle();
-                }
+                queues.settle(world, site.catalog);
             }
         }
     }

@@ -63,19 +63,13 @@ fn no_node(scheduler: &Scheduler, pod: Option<PodId>) -> EcoString {
 
 /// Advances time until nothing moves.
 pub(super) fn rest(world: &mut World, queues: &mut Queues, catalog: &Catalog) {
-    let mut settle = |world: &mut World| {
-        world.settle();
-        while queues.advance(world, catalog) {
-            world.settle();
-        }
-    };
-    settle(world);
+    queues.settle(world, catalog);
     for _ in 0..MOST_TICKS {
         if world.is_quiet() {
             return;
         }
         world.advance(&mut First);
-        settle(world);
+        queues.settle(world, catalog);
     }
 }
 
@@ -140,7 +134,8 @@ impl<'a> Site<'a> {
             })
             .collect();
         let (mut scheduler, slots) = placed.into_parts();
-        let held = today.held(&ground);
+        let waiting = today.waiting(&ground);
+        let held = today.held(&ground, &waiting);
         let nodes: Vec<NodeId> = scheduler.nodes().map(|(node, _)| node).collect();
         // What waits in a queue competes with the pods that are created again.
         for pod in &held {
@@ -148,7 +143,7 @@ impl<'a> Site<'a> {
             scheduler.add(template);
         }
         let mut world = World::new(scheduler);
-        let mut queues = today.queues(&ground, &mut world, &slots, &others);
+        let mut queues = today.queues(&ground, &mut world, &slots, &others, &waiting.1);
         let mut workloads = Vec::new();
         let mut place = HashMap::new();
         for (at, workload) in today.fleet.workloads.iter().enumerate() {

@@ -15,7 +15,7 @@ use crate::cluster::schedule::{NodeId, PodId, PodTemplate};
 use crate::operators::kueue::pods::is_held;
 use crate::pipeline::built::gpus;
 use crate::pipeline::queues::{self, Queues};
-use crate::pipeline::running::OwnerName;
+use crate::pipeline::running::{OwnerName, RunningPods};
 use crate::rollout::World;
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -206,31 +206,43 @@ impl Today {
         world: &mut World,
         slots: &[Slots],
         others: &[(PodId, usize)],
+        waiting: &[Arc<PodTemplate>],
     ) -> Queues {
         let others = others.iter().map(|(pod, at)| (*pod, self.fleet.others[*at].number));
         let claims = &self.workloads.claims;
         let mut queues = Queues::of_settled(world, ground, ground.catalog, claims, slots, others);
         queues.keep_groups(world);
-        if self.runs {
-            let (_, templates) = queues::waiting(ground.catalog, &ground.context);
-            for pod in &templates {
-                queues.count(pod);
-            }
+        for pod in waiting {
+            queues.count(pod);
         }
         queues
     }
 
+    /// The pods of its input that have no node; none without queues, or where they are no part of it.
+    pub(in crate::pipeline) fn waiting<'a>(
+        &self,
+        ground: &Ground<'a>,
+    ) -> (RunningPods<'a>, Vec<Arc<PodTemplate>>) {
+        if !self.runs || !ground.catalog.has_queues() {
+            return (RunningPods::new(&[]), Vec::new());
+        }
+        queues::waiting(ground.catalog, &ground.context)
+    }
+
     /// The pods that wait in its queues, in their order.
-    pub(crate) fn held(&self, ground: &Ground<'_>) -> Vec<Arc<PodTemplate>> {
+    pub(in crate::pipeline) fn held(
+        &self,
+        ground: &Ground<'_>,
+        (waiting, templates): &(RunningPods<'_>, Vec<Arc<PodTemplate>>),
+    ) -> Vec<Arc<PodTemplate>> {
         if !ground.catalog.has_queues() {
             return Vec::new();
         }
         if self.runs {
-            let (waiting, templates) = queues::waiting(ground.catalog, &ground.context);
             let all = waiting.all.iter().zip(templates).enumerate();
             let mut all: Vec<_> = all.filter(|(_, (_, pod))| is_held(pod)).collect();
             all.sort_by_key(|(at, (pod, _))| (pod.object.created(), *at));
-            return all.into_iter().map(|(_, (_, pod))| pod).collect();
+            return all.into_iter().map(|(_, (_, pod))| Arc::clone(pod)).collect();
         }
         let mut all = Vec::new();
         for at in self.workloads.held.keys() {

@@ -102,8 +102,7 @@ impl PlainQueue {
 
     /// The ClusterQueue, where it was read.
     pub(super) fn cluster_queue<'c>(&self, catalog: &'c Catalog) -> Option<&'c EcoString> {
-        let local = catalog.local_queue(&self.namespace, &self.name.value)?;
-        Some(catalog.cluster_queue(&local.cluster_queue.as_ref()?.value)?.name())
+        Some(catalog.cluster_queue_of(&self.namespace, &self.name.value)?.name())
     }
 
     /// What Kueue admits as one, in the order of the replicas.

@@ -85,8 +85,7 @@ pub(in crate::pipeline) fn again(
     if let Some(object) = unread(catalog, namespace, queue) {
         return Some(unread_line(namespace, queue, &object));
     }
-    let name = &catalog.local_queue(namespace, queue)?.cluster_queue.as_ref()?.value;
-    let cluster = catalog.cluster_queue(name)?;
+    let cluster = catalog.cluster_queue_of(namespace, queue)?;
     let several = cluster.groups.iter().any(|group| group.flavors.len() > 1);
     let flavor = || {
         "it has several flavors: they are placed on nodes of the flavor that they had, and get the first \
@@ -95,7 +94,7 @@ pub(in crate::pipeline) fn again(
     let why = checks_of(cluster)
         .or_else(|| by_topology(catalog, cluster, false))
         .or_else(|| several.then(flavor).map(Into::into))?;
-    Some((eco_format!("ClusterQueue `{name}`"), why))
+    Some((eco_format!("ClusterQueue `{}`", cluster.name()), why))
 }
 
 /// Why it is not known that a queue is open to a namespace.

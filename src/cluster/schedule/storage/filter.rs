@@ -1,7 +1,7 @@
 //! Whether the volumes of a pod allow a node.
 
 use super::ClaimId;
-use super::claims::{Claim, Storage};
+use super::claims::Storage;
 use super::prepare::PodVolumes;
 use super::volumes::{APART, ELSEWHERE, at};
 use crate::cluster::Machine;
@@ -145,13 +145,9 @@ impl PodVolumes {
                 selected.push(waiting);
                 continue;
             }
-            // A volume that is kept for it, and that it does not have yet, lacks one of its access modes:
-            // the scheduler waits for it, and nothing gives it to the claim.
-            let owner = waiting.claim.map(|claim| &storage.claims[claim]);
-            let kept = |claim: &Claim| {
-                storage.kept_volume((&claim.namespace, &claim.name), &waiting.spec).is_some()
-            };
-            if owner.is_some_and(kept) {
+            // The volume lacks one of its access modes: the scheduler waits for it, and nothing gives
+            // it to the claim.
+            if waiting.kept {
                 return Some(Reason::NoVolume);
             }
             match storage.free_volume(&waiting.spec, Some(machine), &taken) {

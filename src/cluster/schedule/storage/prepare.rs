@@ -26,8 +26,8 @@ const ZONAL: [&str; 8] = [
 /// A claim of a pod that waits for the pod.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
-    /// None for a claim that would be made with a pod.
-    pub(super) claim: Option<ClaimId>,
+    /// A volume is kept for it that it does not have yet.
+    pub(super) kept: bool,
     pub(super) spec: Arc<ClaimSpec>,
     pub(super) selected: Option<EcoString>,
 }
@@ -117,7 +117,7 @@ impl Storage {
                     let driver = class.map(|class| class.provisioner.clone());
                     prepared.drivers.extend(driver.map(|driver| (driver, name.clone())));
                     prepared.waiting.push(Waiting {
-                        claim: None,
+                        kept: false,
                         spec: Arc::clone(spec),
                         selected: None,
                     });
@@ -145,7 +145,7 @@ impl Storage {
             }
             if self.waits_for_pod(claim) {
                 prepared.waiting.push(Waiting {
-                    claim: Some(*id),
+                    kept: self.kept_volume((&claim.namespace, &claim.name), &claim.spec).is_some(),
                     spec: Arc::clone(&claim.spec),
                     selected: claim.selected.clone(),
                 });
