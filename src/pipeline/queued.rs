@@ -6,6 +6,7 @@
 use crate::api::{Field, Object};
 use crate::cluster::Shape;
 use crate::objects::metadata::KUEUE_QUEUE;
+use crate::operators::kueue::pods::PRIORITY_CLASS;
 use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;
 use std::borrow::Cow;
@@ -38,9 +39,9 @@ pub(super) fn queue_of(group: &str, kind: &str, object: &Node) -> Option<(Field<
     Some((queue_label(object)?, whole))
 }
 
-/// An object as Kueue's webhook writes it: the queue that it names is one of its pods
-/// (pkg/controller/jobs/deployment/deployment_webhook.go, `Default`; of LeaderWorkerSets the controller
-/// labels each pod).
+/// An object as Kueue's webhook writes it: the queue and the WorkloadPriorityClass that it names are those
+/// of its pods (pkg/controller/jobs/deployment/deployment_webhook.go, `Default`; of LeaderWorkerSets the
+/// controller labels each pod).
 pub(super) fn with_queue_of_pods<'n>(object: &Object, node: Cow<'n, Node>) -> Cow<'n, Node> {
     let templates: &[&[&str]] = match object.id.kind.as_str() {
         "Deployment" => &[&["spec", "template"]],
@@ -51,21 +52,31 @@ pub(super) fn with_queue_of_pods<'n>(object: &Object, node: Cow<'n, Node>) -> Co
     };
     let stated = queue_of(object.group(), &object.id.kind, &object.node);
     let Some((queue, false)) = stated else { return node };
+    let class = label(&object.node, PRIORITY_CLASS);
+    let labels = [(KUEUE_QUEUE, Some(queue)), (PRIORITY_CLASS, class)];
     let mut node = node;
     for template in templates {
         if node.at(template).is_none() {
             continue;
         }
-        let path = template.iter().chain(&["metadata", "labels", KUEUE_QUEUE]);
-        let path = path.fold(FieldPath::root(), |path, key| path.field(*key));
-        node.to_mut().set(&path.0, Some(Node::str(queue.value.clone(), queue.origin)));
+        for (key, value) in &labels {
+            let Some(value) = value else { continue };
+            let path = template.iter().fold(FieldPath::root(), |path, key| path.field(*key));
+            let path = path.field("metadata").field("labels").field(*key);
+            node.to_mut().set(&path.0, Some(Node::str(value.value.clone(), value.origin)));
+        }
     }
     node
 }
 
 /// The queue in `metadata.labels`.
 pub(crate) fn queue_label(object: &Node) -> Option<Field<EcoString>> {
-    let label = object.at(&["metadata", "labels", KUEUE_QUEUE])?;
+    label(object, KUEUE_QUEUE)
+}
+
+/// A label that is not empty.
+pub(crate) fn label(object: &Node, key: &str) -> Option<Field<EcoString>> {
+    let label = object.at(&["metadata", "labels", key])?;
     let name = label.scalar_text().filter(|name| !name.is_empty())?;
     Some(Field::new(name, label.origin))
 }

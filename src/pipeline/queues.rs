@@ -21,7 +21,7 @@ use crate::objects::metadata::KUEUE_QUEUE;
 use crate::operators::kueue::admit::{PodSet, admit, stand};
 use crate::operators::kueue::cohort::Ledger;
 use crate::operators::kueue::flavor::admitted;
-use crate::operators::kueue::pods::{admitted_by, has_gate, is_held, priority};
+use crate::operators::kueue::pods::{Priorities, admitted_by, has_gate, is_held};
 use crate::rollout::{WorkloadId, World};
 use crate::yaml::Origin;
 use ecow::EcoString;
@@ -50,6 +50,7 @@ pub(super) struct Queues {
     groups: BTreeMap<Unit, Vec<(PodId, EcoString)>>,
     /// Pods without a place in the simulation that have quota, too.
     others: Vec<(Arc<PodTemplate>, EcoString)>,
+    priorities: Priorities,
 }
 
 /// Whether Kueue holds pods back in an input.
@@ -97,6 +98,7 @@ impl Queues {
         if !all.is_known {
             return all;
         }
+        all.priorities = Priorities::of(catalog);
         let mut of_input: HashMap<PodId, Option<EcoString>> = of_input.into_iter().collect();
         let scheduler = world.scheduler();
         for pod in world.present() {
@@ -178,7 +180,8 @@ impl Queues {
         }
         // A stable sort: within a priority the order of creation stays.
         let scheduler = world.scheduler();
-        gated.sort_by_cached_key(|pod| Reverse(priority(catalog, scheduler.template_of(*pod))));
+        let priority = |pod: PodId| self.priorities.of_pod(scheduler.template_of(pod), None);
+        gated.sort_by_cached_key(|pod| Reverse(priority(*pod)));
         let groups = world.groups();
         let template = |pod: PodId| Arc::clone(world.scheduler().template_of(pod));
         let unit = |pod: PodId| {
@@ -403,6 +406,57 @@ mod tests {
                 let says = ran.out.contains("waits as before");
                 assert_eq!(says, held, "{command} with {quota}: {}{}", ran.out, ran.err);
             }
+        }
+    }
+
+    /// A pod that was admitted and has no node yet has its quota, whatever waits longer or is of a higher
+    /// priority.
+    #[test]
+    fn what_starts_has_its_quota() {
+        let gate = "schedulingGates: [{name: kueue.x-k8s.io/admission}], ";
+        let starts = deployment("d1", 8, &[], 1, NOW).replace(gate, "");
+        let waits = deployment("d2", 8, &[], 1, "2025-01-01T00:00:00Z");
+        let alone = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ml, uid: p, labels: {kueue.x-k8s.io/queue-name: lq, kueue.x-k8s.io/managed: 'true'}}\nspec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 8}}}]}\n";
+        for (starts, name) in [(starts.as_str(), "Deployment/ml/d1"), (alone, "Pod/ml/p")] {
+            // Without room for it as well.
+            for node in [gpu_node("n1", 8, ""), gpu_node("n1", 4, "")] {
+                let text = node + starts + &waits + &queue(8, "");
+                let plan = ome_on("plan -f {in.yaml}", &[("in.yaml", text.as_str())]);
+                let held = "Deployment/ml/d2: 1 pod without a node (waits for quota";
+                assert!(plan.out.contains(held), "{}", plan.out);
+                assert!(
+                    !plan.out.contains(&format!("{name}: 1 pod without a node (waits")),
+                    "{}",
+                    plan.out
+                );
+            }
+        }
+    }
+
+    /// What waits is admitted by the priority of its workload, which need not be that of its pods.
+    #[test]
+    fn the_priority_of_a_workload_comes_before_its_date() {
+        let classes = "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: WorkloadPriorityClass\nmetadata: {name: high}\nvalue: 1000\n";
+        let new = |name: &str, labels: &str| {
+            format!(
+                "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: ml, labels: {{kueue.x-k8s.io/queue-name: lq{labels}}}}}\nspec: {{replicas: 1, selector: {{matchLabels: {{app: {name}}}}}, template: {{metadata: {{labels: {{app: {name}}}}}, spec: {{containers: [{{name: c, image: x, resources: {{limits: {{nvidia.com/gpu: 8}}}}}}]}}}}}}\n"
+            )
+        };
+        let nodes = gpu_node("n1", 8, "") + &gpu_node("n2", 8, "");
+        for (labels, waits) in [("", "b"), (", kueue.x-k8s.io/priority-class: high", "a")] {
+            let text = nodes.clone() + classes + &new("a", "") + &new("b", labels) + &queue(8, "");
+            let file = [("in.yaml", text.as_str()), ("base.yaml", nodes.as_str())];
+            let says = format!("Deployment/ml/{waits}: 1 pod without a node (waits for quota");
+            let plan = ome_on("plan -f {in.yaml}", &file);
+            assert!(plan.out.contains(&says), "{}", plan.out);
+            let rollout = ome_on("rollout --all --base {base.yaml} -f {in.yaml}", &file);
+            let stuck = format!("ml/{waits}");
+            assert!(
+                rollout.out.contains(&stuck) && rollout.code == 2,
+                "{}{}",
+                rollout.code,
+                rollout.out
+            );
         }
     }
 

@@ -1,11 +1,12 @@
 //! The quota of Kueue that is in use before anything is admitted: what was admitted stays, so that pods
 //! that run come before all that wait, whatever their priority.
 //!
-//! In: the claims with their running pods, and the running pods of others. Out: the quota that they
-//! have, and what of each claim was admitted before.
+//! In: the claims with their running pods, the running pods of others, and the pods that have no node
+//! yet. Out: the quota that they have, and what of each claim was admitted before.
 
 use super::claims::{Claim, Who};
 use super::plain_queue::{POD, shape};
+use super::starting::Starting;
 use super::units::{self, Stands, Units};
 use super::workloads::id_of;
 use crate::api::{Field, Object};
@@ -15,14 +16,14 @@ use crate::cluster::schedule::PodTemplate;
 use crate::decision::QueueDecision;
 use crate::operators::kueue::admit::{self, PodSet};
 use crate::operators::kueue::cohort::Ledger;
-use crate::operators::kueue::pods::admitted_by;
+use crate::operators::kueue::pods::{Priorities, admitted_by};
 use crate::pipeline::planned::Planned;
 use crate::pipeline::question::Each;
 use crate::pipeline::queued::queue_of;
 use crate::pipeline::running::{RunningPod, RunningPods};
 use crate::yaml::Origin;
 use ecow::EcoString;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// The running pods of an input.
@@ -32,18 +33,25 @@ pub(super) struct Ran<'a> {
     pub(super) templates: &'a [Arc<PodTemplate>],
     /// By pod, the LocalQueue whose quota it has.
     pub(super) queued: &'a [Option<EcoString>],
+    /// The pods that have no node yet.
+    pub(super) starting: &'a Starting<'a>,
 }
 
 impl Ran<'_> {
     /// The quota that one of them has.
     fn take(self, number: usize, ledger: &mut Ledger) {
-        let Some(queue) = self.queued.get(number).and_then(Option::as_ref) else { return };
-        let pod = &self.templates[number];
-        let queue = Field::new(queue.clone(), Origin::Derived(&POD));
-        let shape = shape(pod);
-        let set = [PodSet { shape: &shape, count: 1 }];
-        admit::stand(self.catalog, &pod.namespace, queue, &set, 1, ledger);
+        let queue = self.queued.get(number).and_then(Option::as_ref);
+        take(self.catalog, &self.templates[number], queue, ledger);
     }
+}
+
+/// The quota of a pod that has it by this queue.
+fn take(catalog: &Catalog, pod: &PodTemplate, queue: Option<&EcoString>, ledger: &mut Ledger) {
+    let Some(queue) = queue else { return };
+    let queue = Field::new(queue.clone(), Origin::Derived(&POD));
+    let shape = shape(pod);
+    let set = [PodSet { shape: &shape, count: 1 }];
+    admit::stand(catalog, &pod.namespace, queue, &set, 1, ledger);
 }
 
 /// What is in use before anything is admitted.
@@ -53,6 +61,8 @@ pub(super) struct InUse {
     /// By claim and workload of the claim.
     stands: BTreeMap<(usize, usize), Stands>,
     nothing: Stands,
+    /// By which what waits is admitted; none without queues.
+    pub(super) priorities: Option<Priorities>,
 }
 
 impl InUse {
@@ -66,17 +76,25 @@ impl InUse {
         if !catalog.has_queues() {
             return all;
         }
+        all.priorities = Some(Priorities::of(catalog));
         for other in &fleet.others {
             ran.take(other.number, &mut all.ledger);
         }
+        let mut claimed = BTreeSet::new();
         for (at, (claim, workload)) in claims.iter().zip(&fleet.workloads).enumerate() {
-            if workload.running.is_empty() || workload.replicas.is_empty() {
+            let starting = ran.starting.of_claim(claim);
+            if workload.replicas.is_empty() || workload.running.is_empty() && starting.is_empty() {
                 continue;
             }
-            if !all.claim(ran, planned, (at, claim), workload) {
+            if all.claim(ran, planned, (at, claim), (workload, &starting)) {
+                claimed.extend(starting);
+            } else {
                 // Its controller was not read, or names no queue: its pods are known alone.
                 workload.running.iter().for_each(|pod| ran.take(pod.number, &mut all.ledger));
             }
+        }
+        for (pod, queue) in ran.starting.but(&claimed) {
+            take(catalog, pod, queue, &mut all.ledger);
         }
         all
     }
@@ -92,10 +110,11 @@ impl InUse {
         ran: Ran<'_>,
         planned: &[Planned<'_>],
         (at, claim): (usize, &Claim),
-        workload: &Workload,
+        (workload, starting): (&Workload, &[usize]),
     ) -> bool {
         let catalog = ran.catalog;
-        let pods = |as_one: bool| Pods { workload, queued: ran.queued, as_one };
+        let starting = ran.starting.units(starting, &workload.running);
+        let pods = |as_one: bool| Pods { workload, queued: ran.queued, as_one, starting };
         match claim.who {
             Who::Component(service, component) => {
                 let component = &planned[service].components[component];
@@ -141,6 +160,8 @@ struct Pods<'a> {
     queued: &'a [Option<EcoString>],
     /// Kueue holds their owner back until all are admitted: the pods of a Job need no label of their own.
     as_one: bool,
+    /// How many units more were admitted, of which no pod has a node yet.
+    starting: usize,
 }
 
 impl Pods<'_> {
@@ -150,7 +171,7 @@ impl Pods<'_> {
         self.workload.changed || self.workload.again || admit::evicts(catalog, namespace, queue)
     }
 
-    /// The units that run. Those that Kueue does not manage run without quota.
+    /// The units that were admitted. Those that run and that Kueue does not manage have no quota.
     fn stand(
         self,
         units: &Units,
@@ -165,12 +186,13 @@ impl Pods<'_> {
         let all = units::with_pods(units, self.workload, running.iter());
         let managed =
             units::with_pods(units, self.workload, running.iter().filter(has_quota)).min(all);
-        let mut decision = stand(count(managed), ledger);
+        let starting = self.starting.min(units.len().saturating_sub(all));
+        let mut decision = stand(count(managed + starting), ledger);
         if managed < all {
             let others = stand(count(all - managed), &mut ledger.clone());
             decision = others.zip(decision).map(|(others, decision)| others.after(&decision));
         }
-        Stands { units: all, decision }
+        Stands { units: all + starting, decision }
     }
 }
 

@@ -38,6 +38,7 @@ pub(crate) mod remedies;
 mod renewed;
 mod runtimes;
 pub(crate) mod settled;
+mod starting;
 #[cfg(test)]
 mod tests;
 mod unevaluated;

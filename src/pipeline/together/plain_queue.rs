@@ -10,7 +10,8 @@ use crate::decision::QueueDecision;
 use crate::objects::metadata::KUEUE_QUEUE;
 use crate::operators::kueue::admit::{self as queue, PodSet};
 use crate::operators::kueue::cohort::Ledger;
-use crate::pipeline::queued::queue_of;
+use crate::operators::kueue::pods::{PRIORITY_CLASS, is_admitted};
+use crate::pipeline::queued::{label, queue_of};
 use crate::yaml::{Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
 use std::collections::BTreeMap;
@@ -34,6 +35,8 @@ pub(in crate::pipeline) struct PlainQueue {
     pub(super) group: Option<PodGroup>,
     /// Only its pods name the queue.
     pub(super) of_pods: bool,
+    /// The WorkloadPriorityClass that the object names.
+    pub(super) class: Option<EcoString>,
 }
 
 /// Pods that are admitted together (pkg/controller/jobs/pod).
@@ -49,7 +52,7 @@ pub(in crate::pipeline) const GROUP_NAME: &str = "kueue.x-k8s.io/pod-group-name"
 const GROUP_SIZE: &str = "kueue.x-k8s.io/pod-group-total-count";
 
 impl PodGroup {
-    /// The group of a pod, unless some pod of it runs: then it was admitted.
+    /// The group of a pod, unless some pod of it was admitted: then all were.
     fn of(catalog: &Catalog, object: &Object) -> Option<Self> {
         if object.id.kind != "Pod" {
             return None;
@@ -58,7 +61,6 @@ impl PodGroup {
             |object: &Object| object.node.at(&["metadata", "labels", GROUP_NAME])?.scalar_text();
         let name = label(object)?;
         let size = object.annotation(GROUP_SIZE).and_then(Node::scalar_text);
-        let runs = |pod: &Object| pod.node.at(&["spec", "nodeName"]).is_some();
         let mut others = catalog.others().iter().filter(|other| {
             other.id.kind == "Pod"
                 && other.id.scope == object.id.scope
@@ -66,7 +68,7 @@ impl PodGroup {
         });
         // Without the annotation Kueue takes the pod as a group of its own.
         let size = size.and_then(|size| size.parse().ok()).unwrap_or(1);
-        (!others.any(runs)).then_some(Self { name, size })
+        (!others.any(|pod| is_admitted(&pod.node))).then_some(Self { name, size })
     }
 }
 
@@ -93,11 +95,12 @@ impl PlainQueue {
         let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
         // Other kinds need the label on the template.
         if let Some((name, whole)) = queue_of(group, kind, &object.node) {
-            return Some(Self { name, namespace, whole, group: None, of_pods: false });
+            let class = label(&object.node, PRIORITY_CLASS).map(|class| class.value);
+            return Some(Self { name, namespace, whole, group: None, of_pods: false, class });
         }
         let name = Field::new(labels?.get(KUEUE_QUEUE)?.clone(), Origin::Derived(&POD));
         let group = PodGroup::of(catalog, object);
-        Some(Self { name, namespace, whole: false, group, of_pods: true })
+        Some(Self { name, namespace, whole: false, group, of_pods: true, class: None })
     }
 
     /// The ClusterQueue, where it was read.

@@ -17,6 +17,7 @@ use crate::operators::kueue::cohort::Ledger;
 use crate::pipeline::planned::{Planned, PlannedComponent};
 use crate::pipeline::question::{Each, joined, message};
 use ecow::{EcoString, eco_format};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Holds the replicas that have to wait for quota. Returns, by index of the claim, the reason.
@@ -32,8 +33,8 @@ pub(super) fn hold(
     let mut held = BTreeMap::new();
     let mut ledger = in_use.ledger.clone();
     let mut groups = BTreeSet::new();
-    // In the order of placement: what comes first takes the quota.
-    for at in fleet.sequence() {
+    // What comes first takes the quota.
+    for at in in_order(in_use, claims, fleet, &fleet.sequence()) {
         let Who::Component(service, component) = claims[at].who else {
             let workload = &mut fleet.workloads[at];
             let queue = claims[at].queue.as_ref();
@@ -345,7 +346,22 @@ pub(super) fn waiting(
             })
         })
     };
-    sequence.iter().copied().filter(|at| waits(at)).collect()
+    in_order(in_use, claims, fleet, sequence).into_iter().filter(|at| waits(at)).collect()
+}
+
+/// A sequence of placement in the order in which Kueue admits: by the priorities of the workloads, which
+/// their WorkloadPriorityClasses may set apart from those of their pods.
+fn in_order(in_use: &InUse, claims: &[Claim], fleet: &Fleet, sequence: &[usize]) -> Vec<usize> {
+    let mut order = sequence.to_vec();
+    if let Some(priorities) = &in_use.priorities {
+        let priority = |at: usize| {
+            let class = claims[at].queue.as_ref().and_then(|queue| queue.class.as_ref());
+            let pods = fleet.workloads[at].templates.iter();
+            pods.map(|pod| priorities.of_pod(pod, class)).max().unwrap_or_default()
+        };
+        order.sort_by_cached_key(|at| Reverse(priority(*at)));
+    }
+    order
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use super::claims::{self, Claim};
 use super::in_use::{InUse, Ran, queued};
+use super::starting::Starting;
 use super::workloads::{self, PlainWorkload};
 use super::{
     At, adopted, nodes, object_counts, options, quota, same_room, stated_replicas, volcano_queue,
@@ -36,6 +37,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) templates: Vec<Arc<PodTemplate>>,
     /// By running pod, the LocalQueue of Kueue whose quota it has; empty without queues.
     pub(crate) queued: Vec<Option<EcoString>>,
+    /// The pods that have no node yet; empty without queues.
+    starting: Starting<'a>,
     /// The nodes.
     pub(crate) machines: Vec<Arc<Machine>>,
     /// The workloads of no operator whose running pods are theirs, by id: they roll. Running pods of
@@ -51,12 +54,14 @@ impl<'a> Ground<'a> {
         let templates = running.templates(&context);
         let (machines, rolling) = (nodes(catalog), BTreeSet::new());
         let queued = queued(catalog, &running, &templates);
-        Self { catalog, context, running, templates, queued, machines, rolling }
+        let starting = Starting::of(catalog, &context);
+        Self { catalog, context, running, templates, queued, starting, machines, rolling }
     }
 
     /// The running pods with the quota of Kueue that they have.
     pub(super) fn ran(&self) -> Ran<'_> {
-        Ran { catalog: self.catalog, templates: &self.templates, queued: &self.queued }
+        let (templates, queued, starting) = (&self.templates, &self.queued, &self.starting);
+        Ran { catalog: self.catalog, templates, queued, starting }
     }
 
     /// Whether another input has these nodes, and these pods on them or none at all.
