@@ -113,7 +113,7 @@ impl View<'_> {
             ));
         }
         let count = plural(drain.nodes.len(), "node");
-        let waiting = drain.waiting[1].len();
+        let waiting = drain.waiting[1].len() + drain.held;
         let waits = match waiting {
             0 => String::new(),
             1 => "; 1 pod waits as before".to_owned(),
@@ -142,7 +142,9 @@ impl View<'_> {
             Drained::Count(_) | Drained::Most => format!("{count} can go{}; {moves}", self.bound()),
         };
         let is_done = drain.is_complete() && !self.fails;
-        let meaning = match (is_done, drain.not_judged.is_empty()) {
+        let is_open = drain.assumed.iter().any(|toleration| toleration.decides);
+        let is_empty = drain.returns.is_empty();
+        let meaning = match (is_done, drain.not_judged.is_empty() && !is_open && is_empty) {
             (true, true) => Meaning::Good,
             (true, false) => Meaning::Attention,
             (false, _) => Meaning::Bad,
@@ -153,7 +155,18 @@ impl View<'_> {
     /// The sentences between the tables and the last one.
     fn sentences(&self) -> Vec<String> {
         let drain = self.drain;
-        let mut message = doubts::lines(&drain.not_judged, NAMED);
+        let mut message: Vec<String> = doubts::assumed(&drain.assumed).collect();
+        message.extend(doubts::lines(&drain.not_judged, NAMED));
+        if !drain.returns.is_empty() {
+            let (pods, do_so) = match drain.returns.len() {
+                1 => ("1 pod comes".to_owned(), "it tolerates"),
+                many => (format!("{many} pods come"), "they tolerate"),
+            };
+            let names = first_of(drain.returns.iter(), NAMED);
+            message.push(format!(
+                "{pods} back to a node that is drained, as {do_so} the taint of a cordon: {names}"
+            ));
+        }
         if drain.restarts > 0 {
             message.push(match drain.restarts {
                 1 => "1 pod on another node restarts: its group restarts as a whole".to_owned(),
@@ -277,6 +290,12 @@ impl Answer for View<'_> {
         }
         if !outcome.not_judged.is_empty() {
             drain["notJudged"] = doubts::not_judged_json(&outcome.not_judged);
+        }
+        if !outcome.returns.is_empty() {
+            drain["returns"] = owners(&outcome.returns).into();
+        }
+        if !outcome.assumed.is_empty() {
+            drain["assumed"] = doubts::assumed_json(&outcome.assumed);
         }
         json!({
             "schemaVersion": SCHEMA_VERSION,

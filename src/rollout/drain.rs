@@ -180,9 +180,10 @@ impl World {
         self.to_evict(node)
     }
 
-    fn has_pods(&self, node: NodeId) -> bool {
-        let scheduler = self.scheduler();
-        scheduler.pods_on(node).iter().any(|pod| self.is_evicted(*pod))
+    /// The pods of a node that a drain waits for.
+    fn listed(&self, node: NodeId) -> BTreeSet<PodId> {
+        let pods = self.scheduler().pods_on(node).iter().copied();
+        pods.filter(|pod| self.is_evicted(*pod)).collect()
     }
 
     /// Whether a drain evicts a pod: those of DaemonSets stay.
@@ -210,12 +211,15 @@ impl World {
                 continue;
             }
             self.cordon(*node);
+            // kubectl lists the pods of a node once: one that tolerates the cordon and comes back is
+            // not evicted again.
+            let listed = self.listed(*node);
             let mut quiet = 0;
             let end = loop {
-                if !self.has_pods(*node) {
+                if self.listed(*node).is_disjoint(&listed) {
                     break NodeEnd::Drained;
                 }
-                let step = self.evict_all(*node, tick, budgets, ties, &mut admit);
+                let step = self.evict_all(*node, &listed, tick, budgets, ties, &mut admit);
                 let moves = !step.evicted.is_empty() || !self.is_quiet();
                 if !step.evicted.is_empty() || !step.blocked.is_empty() {
                     // A step that repeats the last one has no news.
@@ -252,13 +256,14 @@ impl World {
     fn evict_all(
         &mut self,
         node: NodeId,
+        listed: &BTreeSet<PodId>,
         tick: u64,
         budgets: &[DrainBudget],
         ties: &mut dyn TieBreak,
         admit: &mut impl FnMut(&mut Self) -> bool,
     ) -> DrainStep {
         let (mut evicted, mut blocked) = (Vec::new(), Vec::new());
-        for pod in self.to_evict(node) {
+        for pod in self.to_evict(node).into_iter().filter(|pod| listed.contains(pod)) {
             let owner = self.owner(pod);
             match self.evict(pod, budgets) {
                 Ok(()) => {

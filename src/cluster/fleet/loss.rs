@@ -81,6 +81,39 @@ impl Fleet {
         }
     }
 
+    /// Replicas of the workloads of `is_lone` that ran on lost nodes are wanted no more. Returns how
+    /// many pods that are.
+    pub fn lose_lone(
+        &mut self,
+        lost: &BTreeSet<EcoString>,
+        is_lone: impl Fn(usize) -> bool,
+    ) -> usize {
+        let mut pods = 0;
+        for (_, workload) in self.workloads.iter_mut().enumerate().filter(|(at, _)| is_lone(*at)) {
+            let gone: BTreeSet<usize> = workload
+                .running
+                .iter()
+                .filter(|running| lost.contains(&running.node))
+                .filter_map(|running| running.replica)
+                .collect();
+            if gone.is_empty() {
+                continue;
+            }
+            pods += workload.running.iter().filter(|pod| lost.contains(&pod.node)).count();
+            workload.running.retain(|pod| !pod.replica.is_some_and(|at| gone.contains(&at)));
+            // What stays keeps its replica, whose number the ones before it make smaller.
+            for replica in workload.running.iter_mut().filter_map(|pod| pod.replica.as_mut()) {
+                *replica -= gone.range(..*replica).count();
+            }
+            let mut at = 0;
+            workload.replicas.retain(|_| {
+                at += 1;
+                !gone.contains(&(at - 1))
+            });
+        }
+        pods
+    }
+
     /// Replicas with pods that ran on nodes that do not exist.
     pub(super) fn lost(&self, placed: &Placed) -> Vec<(usize, usize)> {
         let mut found = Vec::new();

@@ -12,7 +12,7 @@ use crate::catalog::Catalog;
 use crate::cluster::fleet::{Vacated, Yard};
 use crate::cluster::schedule::NodeId;
 use crate::pipeline::together::At;
-use crate::pipeline::{NodeUse, NotJudged, Pending};
+use crate::pipeline::{AssumedToleration, NodeUse, NotJudged, Pending};
 use ecow::EcoString;
 use play::{Guide, Played};
 use site::{Moves, Site};
@@ -98,8 +98,12 @@ pub struct Drain {
     pub restarts: usize,
     /// Pods on other nodes that are evicted by pods of a higher priority.
     pub preempted: usize,
+    /// Pods that are created again on a node that is drained, as they tolerate its cordon.
+    pub returns: Vec<EcoString>,
     /// What is not judged of the pods that move.
     pub not_judged: Vec<NotJudged>,
+    /// The tolerations that these are assumed to have.
+    pub assumed: Vec<AssumedToleration>,
     /// What happens, step by step.
     pub stages: Vec<DrainStage>,
     /// What blocks it.
@@ -115,6 +119,8 @@ pub struct Drain {
     pub maps: [Vec<NodeUse>; 2],
     /// The pods without a node, before and after.
     pub waiting: [Vec<Pending>; 2],
+    /// How many pods queues hold beside them.
+    pub held: usize,
     /// Whether the running pods are the state before; otherwise, it is where the input would be
     /// placed.
     pub runs: bool,
@@ -188,7 +194,14 @@ fn planned(
         let nodes: Vec<NodeId> = found.nodes.iter().map(|at| site.nodes[*at]).collect();
         let played = play::play(site, &site.world, &nodes, &site.budgets, None);
         if played.blocked.is_none() {
-            return answer(site, drained, &nodes, played, bound, None);
+            let is_full = |at: &usize| !site.returned(&played.world, &[site.nodes[*at]]).is_empty();
+            let full: Vec<usize> = found.nodes.iter().copied().filter(is_full).collect();
+            if full.is_empty() {
+                return answer(site, drained, &nodes, played, bound, None);
+            }
+            // A node to which pods come back is not given back.
+            excluded.extend(full);
+            continue;
         }
         let guide = Guide::new(site, &found, &pods);
         let played = play::play(site, &site.world, &nodes, &site.budgets, Some(&guide));
@@ -219,14 +232,22 @@ fn answer(
 ) -> Drain {
     let names: Vec<EcoString> =
         nodes.iter().map(|node| site.world.scheduler().node(*node).name.clone()).collect();
-    let Moves { pods: moves, restarts, preempted, not_judged } = site.moves(&played.world, nodes);
+    let Moves { pods: moves, restarts, preempted, not_judged, assumed } =
+        site.moves(&played.world, nodes);
     Drain {
         drained: drained.clone(),
         done: played.done,
         moves,
         restarts,
         preempted,
+        // What is on a node that is not drained has not left it.
+        returns: match played.blocked {
+            None => site.returned(&played.world, nodes),
+            Some(_) => Vec::new(),
+        },
         not_judged,
+        assumed,
+        held: site.held,
         maps: [site.map(&site.world), site.map(&played.world)],
         waiting: [site.waiting(&site.world), site.waiting(&played.world)],
         stages: played.stages,

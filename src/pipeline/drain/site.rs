@@ -11,13 +11,16 @@ use crate::cluster::{self as machines, Machine};
 use crate::objects::metadata::KUEUE_QUEUE;
 use crate::pipeline::built::gpus;
 use crate::pipeline::queues::Queues;
-use crate::pipeline::running::Creator;
+use crate::pipeline::running::{Creator, OwnerName};
+use crate::pipeline::together::assumed::of_pod;
 use crate::pipeline::together::claims::VOLCANO;
 use crate::pipeline::together::loss::Today;
 use crate::pipeline::together::plain_queue::GROUP_NAME;
 use crate::pipeline::together::settled::{Ground, keeping};
 use crate::pipeline::together::volcano_queue::is_gang;
-use crate::pipeline::together::{At, NodeUse, NotJudged, Pending, Stands, on_node};
+use crate::pipeline::together::{
+    AssumedToleration, At, NodeUse, NotJudged, Pending, Stands, on_node,
+};
 use crate::pipeline::together::{policies, queue_rules};
 use crate::rollout::{DrainBudget, KeptPod, PodPhase, WorkloadId, World};
 use crate::yaml::Node;
@@ -50,6 +53,8 @@ pub(super) struct Site<'a> {
     pub(super) budgets: Vec<DrainBudget>,
     /// Pods that nothing creates again, with their names.
     pub(super) bare: BTreeMap<PodId, EcoString>,
+    /// How many pods queues hold: they have no node, and none to lose.
+    pub(super) held: usize,
 }
 
 /// The code of a pod without a node.
@@ -105,6 +110,14 @@ pub(super) struct Moves {
     pub(super) preempted: usize,
     /// What is not judged of the pods that move.
     pub(super) not_judged: Vec<NotJudged>,
+    /// The tolerations that they are assumed to have.
+    pub(super) assumed: Vec<AssumedToleration>,
+}
+
+/// What is open of pods of a service whose presets were not read.
+fn presets(owner: &EcoString) -> (EcoString, EcoString) {
+    let why = "its presets were not read, and may set other requests, selectors and tolerations";
+    (eco_format!("LLMInferenceService `{owner}`"), why.into())
 }
 
 /// What is not judged of a pod that was created again, and why.
@@ -146,6 +159,8 @@ impl<'a> Site<'a> {
         let mut queues = today.queues(&ground, &mut world, &slots, &others, &waiting.1);
         let mut workloads = Vec::new();
         let mut place = HashMap::new();
+        let (mut bare, mut fixed) = (BTreeMap::new(), Vec::new());
+        let mut waiting_in_queues = 0;
         for (at, workload) in today.fleet.workloads.iter().enumerate() {
             // Pods of a DaemonSet end with their node; `kubectl drain --ignore-daemonsets` leaves
             // them.
@@ -160,8 +175,11 @@ impl<'a> Site<'a> {
                 let wanted = &workload.replicas[replica];
                 // Pods that a queue holds have no node to lose.
                 if wanted.held {
+                    waiting_in_queues += wanted.pods.len();
                     continue;
                 }
+                let held = (0..slots.len()).filter(|part| wanted.holds(*part));
+                waiting_in_queues += held.count();
                 if wanted.together > 1 {
                     keeping.together = true;
                     keeping.whole_groups = true;
@@ -169,6 +187,13 @@ impl<'a> Site<'a> {
                 for (part, slot) in
                     slots.iter().enumerate().filter(|(part, _)| !wanted.holds(*part))
                 {
+                    let placed =
+                        slot.pod.filter(|pod| world.scheduler().state(*pod).node().is_some());
+                    if let Some(pod) = placed.filter(|_| today.is_lone(at)) {
+                        let owner = OwnerName::of(&today.owners[at]);
+                        bare.insert(pod, eco_format!("{}/{}", owner.namespace, owner.name));
+                        continue;
+                    }
                     let ran = slot.number.and_then(|number| ground.running.all.get(number));
                     let mut group = replica;
                     if let Some(pod) = ran {
@@ -204,7 +229,6 @@ impl<'a> Site<'a> {
             place.insert(id, workloads.len());
             workloads.push(SiteWorkload { id, owner: today.owners[at].clone(), names });
         }
-        let (mut bare, mut fixed) = (BTreeMap::new(), Vec::new());
         for (pod, at) in others {
             let record = &ground.running.all[today.fleet.others[at].number];
             if record.ends || record.creator() != Creator::Nobody {
@@ -217,7 +241,8 @@ impl<'a> Site<'a> {
         // What the input has in motion ends before the drain, and is not counted as its work.
         rest(&mut world, &mut queues, catalog);
         let budgets = budgets(catalog);
-        Self { catalog, today, world, queues, nodes, workloads, place, budgets, bare }
+        let held = waiting_in_queues;
+        Self { catalog, today, world, queues, nodes, workloads, place, budgets, bare, held }
     }
 
     /// The owner and the name of a pod.
@@ -332,6 +357,7 @@ impl<'a> Site<'a> {
         let mut moves: Vec<(usize, Move)> = Vec::new();
         let mut open: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
         let mut again: BTreeMap<EcoString, Vec<&Labels>> = BTreeMap::new();
+        let mut assumed: BTreeMap<EcoString, BTreeSet<NodeId>> = BTreeMap::new();
         let victims: BTreeSet<PodId> =
             scheduler.evictions().iter().map(|eviction| eviction.victim).collect();
         let (mut restarts, mut preempted) = (0, 0);
@@ -361,6 +387,12 @@ impl<'a> Site<'a> {
                 if let Some(why) = now.pod.and_then(|pod| not_judged(scheduler, pod)) {
                     *open.entry(why).or_default() += 1;
                 }
+                if self.today.is_without_presets(&workload.owner) {
+                    *open.entry(presets(&workload.owner)).or_default() += 1;
+                }
+                for (resource, node) in now.pod.into_iter().flat_map(|pod| of_pod(scheduler, pod)) {
+                    assumed.entry(resource).or_default().insert(node);
+                }
                 let node = |node: NodeId| scheduler.node(node).name.clone();
                 let pod = name.clone();
                 let one = Move { pod, from: node(from), to: node(to) };
@@ -371,7 +403,16 @@ impl<'a> Site<'a> {
         let moves = moves.into_iter().map(|(_, moves)| moves).collect();
         let not_judged = NotJudged::of_sums(open).chain(policies::of_pods(self.catalog, &again));
         let not_judged = not_judged.collect();
-        Moves { pods: moves, restarts, preempted, not_judged }
+        let is_shown = self.catalog.device_tolerations().shown;
+        // Without it, these pods find another node or none: that is not played a second time.
+        let assumed = assumed.into_iter().map(|(resource, nodes)| AssumedToleration {
+            resource,
+            nodes: nodes.len(),
+            is_shown,
+            decides: !is_shown,
+        });
+        let assumed = assumed.collect();
+        Moves { pods: moves, restarts, preempted, not_judged, assumed }
     }
 
     /// What of Kueue is not judged of a pod that is created again in the place of another one.
@@ -430,6 +471,16 @@ impl<'a> Site<'a> {
                 Some((name.clone(), why))
             })
         })
+    }
+
+    /// The pods that nodes have after their drain, but for those that stay on theirs.
+    pub(super) fn returned(&self, after: &World, drained: &[NodeId]) -> Vec<EcoString> {
+        let on = drained.iter().flat_map(|node| after.scheduler().pods_on(*node));
+        let pods: BTreeSet<EcoString> = on
+            .filter(|pod| after.member(**pod).is_some())
+            .map(|pod| self.name(after, *pod))
+            .collect();
+        pods.into_iter().collect()
     }
 
     /// The pods without a node, with the reason of the scheduler.

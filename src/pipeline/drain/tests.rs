@@ -233,3 +233,90 @@ fn a_quota_that_is_less_than_what_runs_keeps_pods_from_coming_back() {
         assert_eq!(ran.out.contains('✓'), code == 0, "{}", ran.out);
     }
 }
+
+#[test]
+fn a_pod_of_a_manifest_is_created_by_nobody_again() {
+    use crate::testing::{gpu_node, ome_on};
+    let pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: lone, namespace: ml}\nspec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 8}}}]}\n";
+    let text = gpu_node("n1", 8, "") + &gpu_node("n2", 9, "unschedulable: true") + pod;
+    let ran = ome_on("drain n1 -f {in.yaml}", &[("in.yaml", &text)]);
+    let says = "cannot delete Pods that declare no controller (use --force to override): ml/lone";
+    assert!(ran.code == 2 && ran.out.contains(says), "{}{}", ran.out, ran.err);
+    // A plan of a loss counts it as gone, and asks for no node for it.
+    let ran = ome_on("plan -f {in.yaml} --without node=n1", &[("in.yaml", &text)]);
+    assert!(ran.out.contains("lost with the nodes: 1 pod"), "{}{}", ran.out, ran.err);
+    assert!(!ran.out.contains("without a node"), "{}", ran.out);
+}
+
+#[test]
+fn a_pod_on_a_node_of_another_cluster_is_not_what_runs() {
+    use crate::testing::{gpu_node, ome_on};
+    let pod = |node: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: old, namespace: ml}}\nspec: {{nodeName: {node}, containers: [{{name: c, image: x}}]}}\n"
+        )
+    };
+    let deployment = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ml}\nspec: {replicas: 1, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: x}]}}}\n";
+    for (node, from) in [("elsewhere", "as it would be placed"), ("n2", "the pods that run")] {
+        let text = gpu_node("n1", 8, "") + &gpu_node("n2", 8, "") + deployment + &pod(node);
+        let ran = ome_on("drain n1 -f {in.yaml}", &[("in.yaml", &text)]);
+        assert!(ran.out.lines().next().is_some_and(|line| line.contains(from)), "{}", ran.out);
+        assert_eq!(ran.out.contains("Deployment/ml/a-0"), node == "elsewhere", "{}", ran.out);
+    }
+}
+
+#[test]
+fn what_a_drain_assumes_of_pods_that_move_is_said_and_not_confirmed() {
+    use crate::testing::{gpu_node, ome_on};
+    let gpu = "resources: {limits: {nvidia.com/gpu: 1}}";
+    let deployment = |more: &str| {
+        format!(
+            "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a, namespace: ml}}\nspec: {{replicas: 1, selector: {{matchLabels: {{app: a}}}}, template: {{metadata: {{labels: {{app: a}}}}, spec: {{{more}containers: [{{name: c, image: x, {gpu}}}]}}}}}}\n"
+        )
+    };
+    let taint = "taints: [{key: nvidia.com/gpu, effect: NoSchedule}]";
+    let nodes = gpu_node("n1", 8, taint) + &gpu_node("n2", 8, taint);
+    let stated = "tolerations: [{key: nvidia.com/gpu, operator: Exists}], ";
+    for (more, sign) in [("", '!'), (stated, '✓')] {
+        let text = nodes.clone() + &deployment(more);
+        let ran = ome_on("drain n1 -f {in.yaml}", &[("in.yaml", &text)]);
+        let last = ran.out.lines().last().unwrap_or_default();
+        assert!(last.starts_with(sign) && last.contains("1 pod moves"), "{}{}", ran.out, ran.err);
+        assert_eq!(ran.out.contains("assumed: pods that request nvidia.com/gpu"), sign == '!');
+    }
+    let service = "---\napiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: a, namespace: ml}\nspec: {model: {uri: 'hf://a/b', name: m}, template: {containers: [{name: main, image: x}]}}\n";
+    let text = gpu_node("n1", 8, "") + &gpu_node("n2", 8, "unschedulable: true") + service;
+    let drained = text.clone() + &gpu_node("n3", 8, "");
+    let ran = ome_on("drain n1 -f {in.yaml}", &[("in.yaml", &drained)]);
+    assert!(ran.out.contains("LLMInferenceService `ml/a`: its presets"), "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn pods_that_a_queue_holds_wait_and_are_not_among_those_with_a_node() {
+    use crate::testing::{gpu_node, ome_on};
+    let queue = "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {name: f}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: q}\nspec: {namespaceSelector: {}, resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 1}]}]}]}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: q, namespace: ml}\nspec: {clusterQueue: q}\n";
+    let job = |cpu: u8| {
+        format!(
+            "---\napiVersion: batch/v1\nkind: Job\nmetadata: {{name: j{cpu}, namespace: ml, labels: {{kueue.x-k8s.io/queue-name: q}}}}\nspec: {{template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: x, resources: {{requests: {{cpu: {cpu}}}}}}}]}}}}}}\n"
+        )
+    };
+    let text = gpu_node("n1", 8, "") + &gpu_node("n2", 8, "") + queue + &job(1) + &job(2);
+    let ran = ome_on("drain n1 -f {in.yaml}", &[("in.yaml", &text)]);
+    let last = ran.out.lines().last().unwrap_or_default();
+    assert!(last.ends_with("; 1 pod waits as before"), "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn a_pod_that_tolerates_the_cordon_is_evicted_once_and_comes_back() {
+    use crate::testing::{gpu_node, ome_on};
+    let text = gpu_node("n1", 8, "")
+        + &gpu_node("n2", 8, "taints: [{key: k, effect: NoSchedule}]")
+        + "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ml}\nspec: {replicas: 1, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {tolerations: [{key: node.kubernetes.io/unschedulable, operator: Exists}], containers: [{name: c, image: x}]}}}\n";
+    let ran = ome_on("drain n1 -f {in.yaml}", &[("in.yaml", &text)]);
+    assert!(ran.out.contains("1 pod comes back to a node that is drained"), "{}", ran.out);
+    assert!(ran.out.lines().last().is_some_and(|line| line.starts_with('!')), "{}", ran.out);
+    assert_eq!(ran.out.matches("Deployment/ml/a-0").count(), 2, "{}", ran.out);
+    // Its node is none of those that can be given back.
+    let ran = ome_on("drain --max -f {in.yaml}", &[("in.yaml", &text)]);
+    assert!(ran.out.starts_with("drain n2, "), "{}", ran.out);
+}

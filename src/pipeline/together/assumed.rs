@@ -5,7 +5,7 @@ use super::{MOST_ASKED_TWICE, Placed, stands};
 use crate::cluster::DeviceTolerations;
 use crate::cluster::assumed::{is_of_resource, toleration};
 use crate::cluster::fleet::{Fleet, Manner};
-use crate::cluster::schedule::PodTemplate;
+use crate::cluster::schedule::{NodeId, PodId, PodTemplate, Scheduler};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,22 +32,8 @@ pub(super) fn tolerations(
     let mut nodes: BTreeMap<EcoString, BTreeSet<_>> = BTreeMap::new();
     for (_, slot) in placed.all() {
         let Some(pod) = slot.pod.filter(|pod| stands(placed, *pod)) else { continue };
-        let template = placed.scheduler.template_of(pod);
-        if template.assumed.is_empty() {
-            continue;
-        }
-        let Some(node) = placed.scheduler.state(pod).node() else { continue };
-        let taints = placed.scheduler.node(node).taints.iter();
-        for taint in taints.filter(|taint| is_of_resource(taint)) {
-            let is_assumed = template.assumed.contains(&taint.key);
-            let assumed = toleration(&taint.key);
-            // A pod may state a toleration that is equal in effect; then nothing is assumed for
-            // this node.
-            let mut stated =
-                template.tolerations.iter().filter(|toleration| **toleration != assumed);
-            if is_assumed && !stated.any(|toleration| toleration.tolerates(taint)) {
-                nodes.entry(taint.key.clone()).or_default().insert(node);
-            }
+        for (resource, node) in of_pod(&placed.scheduler, pod) {
+            nodes.entry(resource).or_default().insert(node);
         }
     }
     if nodes.is_empty() {
@@ -64,6 +50,28 @@ pub(super) fn tolerations(
             decides,
         })
         .collect()
+}
+
+/// The resources whose taint a pod on its node is only assumed to tolerate, with the node.
+pub(in crate::pipeline) fn of_pod(
+    scheduler: &Scheduler,
+    pod: PodId,
+) -> impl Iterator<Item = (EcoString, NodeId)> + '_ {
+    let template = scheduler.template_of(pod);
+    let node = scheduler.state(pod).node().filter(|_| !template.assumed.is_empty());
+    node.into_iter().flat_map(move |node| {
+        let taints = scheduler.node(node).taints.iter().filter(|taint| is_of_resource(taint));
+        let assumed = taints.filter(|taint| {
+            let assumed = toleration(&taint.key);
+            // A pod may state a toleration that is equal in effect; then nothing is assumed for
+            // this node.
+            let mut stated =
+                template.tolerations.iter().filter(|toleration| **toleration != assumed);
+            template.assumed.contains(&taint.key)
+                && !stated.any(|toleration| toleration.tolerates(taint))
+        });
+        assumed.map(move |taint| (taint.key.clone(), node))
+    })
 }
 
 /// Whether more pods wait when they have only the tolerations that they state.

@@ -192,7 +192,7 @@ impl Today {
     /// would be placed.
     pub(crate) fn of(ground: &Ground<'_>, at: At) -> Self {
         // Another number of replicas has no pods that run: it is placed first, then loses nodes.
-        let runs = at == At::Min && !ground.running.all.is_empty();
+        let runs = at == At::Min && ground.runs();
         let mut workloads = Workloads::sized(ground.catalog, ground, |_| !runs, Size::All(at));
         let fleet = std::mem::take(&mut workloads.fleet);
         let owners = workloads.claims.iter().map(|claim| claim.service.clone()).collect();
@@ -258,6 +258,21 @@ impl Today {
     pub(crate) fn is_of_node(&self, workload: usize) -> bool {
         is_of_node(&self.owners[workload])
     }
+
+    /// Whether nothing creates the pods of a workload again.
+    pub(crate) fn is_lone(&self, workload: usize) -> bool {
+        is_lone(&self.owners[workload])
+    }
+
+    /// Whether a workload is of a service that is counted without the presets of the cluster.
+    pub(in crate::pipeline) fn is_without_presets(&self, owner: &EcoString) -> bool {
+        self.workloads.without_presets.contains(owner)
+    }
+
+    /// Whether no pod of a workload is wanted again when it loses its node.
+    fn is_lost(&self, workload: usize) -> bool {
+        self.is_of_node(workload) || self.is_lone(workload)
+    }
 }
 
 /// The pods of a workload that queues hold.
@@ -272,6 +287,11 @@ pub(crate) fn held_pods(workload: &Workload) -> Vec<Arc<PodTemplate>> {
 /// Whether the pods of an owner go with their nodes.
 pub(super) fn is_of_node(owner: &str) -> bool {
     OwnerName::of(owner).is("DaemonSet")
+}
+
+/// Whether nothing creates the pods of an owner again: a Pod of the input is its own owner.
+pub(super) fn is_lone(owner: &str) -> bool {
+    OwnerName::of(owner).is("Pod")
 }
 
 /// Loses nodes one loss after the other, each from the state today. `None` if no node reports its
@@ -331,7 +351,7 @@ fn key(today: &Today, standing: &Standing, nodes: &[NodeId]) -> Vec<NodeKey> {
         .map(|node| {
             let mut pods: Vec<(usize, usize)> = standing
                 .wanted_on(*node)
-                .filter(|[workload, ..]| !today.is_of_node(*workload))
+                .filter(|[workload, ..]| !today.is_lost(*workload))
                 .map(|[workload, replica, at]| {
                     (workload, today.fleet.workloads[workload].replicas[replica].pods[at])
                 })
@@ -348,7 +368,7 @@ fn key(today: &Today, standing: &Standing, nodes: &[NodeId]) -> Vec<NodeKey> {
 }
 
 fn row(today: &Today, standing: &Standing, without: Lost, nodes: &[NodeId]) -> Option<LossRow> {
-    let lost = standing.lose(&today.fleet, nodes, |workload| today.is_of_node(workload));
+    let lost = standing.lose(&today.fleet, nodes, |workload| today.is_lost(workload));
     if lost.pending.is_empty() {
         return None;
     }

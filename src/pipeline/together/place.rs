@@ -62,11 +62,12 @@ pub(super) fn place<'a>(
             map.unwrap_or_default()
         };
         // Without running pods nothing would be lost: what is placed first counts as what runs.
-        let settles = running.all.is_empty() || options.at == At::Max;
+        let settles = !ground.runs() || options.at == At::Max;
         lose(&mut fleet, lost, settles, &claims, map)
     });
     let placed = fleet.place(Manner::default());
-    let (waiting, map_before) = before_loss.unwrap_or_default();
+    let (waiting, map_before, lone) = before_loss.unwrap_or_default();
+    let gone = gone + lone;
     let loss =
         options.lost.map(|lost| loss::counts(&fleet, &waiting, &placed, &claims, lost, gone));
     let packed = fleet.verdict(&placed);
@@ -278,22 +279,24 @@ impl Demand {
     }
 }
 
-/// Takes nodes away. Returns how many pods of each workload waited before, and the nodes as they were.
+/// Takes nodes away. Returns how many pods of each workload waited before, the nodes as they were,
+/// and how many pods nothing creates again.
 fn lose(
     fleet: &mut Fleet,
     lost: &BTreeSet<EcoString>,
     settles: bool,
     claims: &[Claim],
     map: impl FnOnce(&Placed) -> Vec<NodeUse>,
-) -> (HashMap<usize, usize>, Vec<NodeUse>) {
+) -> (HashMap<usize, usize>, Vec<NodeUse>, usize) {
     if settles {
         fleet.settle_in();
     }
     // Placed once without the loss, to tell pods that waited anyway from those that the loss costs.
     let placed = fleet.place(Manner::default());
-    let before = (loss::without_node(&placed), map(&placed));
+    let (waiting, before) = (loss::without_node(&placed), map(&placed));
     fleet.lose(lost, |at| loss::is_of_node(&claims[at].service));
-    before
+    let lone = fleet.lose_lone(lost, |at| loss::is_lone(&claims[at].service));
+    (waiting, before, lone)
 }
 
 /// The pods whose queue was not read or asks for more than quota, such as the consent of its

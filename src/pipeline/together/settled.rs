@@ -13,14 +13,15 @@ use crate::catalog::Catalog;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{Fleet, Manner, Other, Placed};
 use crate::cluster::schedule::PodTemplate;
+use crate::diag::Code;
 use crate::operators::servings;
 use crate::pipeline::built::PodContext;
 use crate::pipeline::plan::Planner;
-use crate::pipeline::planned::Depth;
+use crate::pipeline::planned::{Depth, Planned};
 use crate::pipeline::running::{OwnerName, RunningPods};
 use crate::pipeline::serving::plan_servings;
 use crate::rollout::Keeping;
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -56,6 +57,14 @@ impl<'a> Ground<'a> {
         let queued = queued(catalog, &running, &templates);
         let starting = Starting::of(catalog, &context);
         Self { catalog, context, running, templates, queued, starting, machines, rolling }
+    }
+
+    /// Whether a pod runs on a node of the input: a pod of another cluster, whose file is among the
+    /// manifests, is no state of this one.
+    pub(crate) fn runs(&self) -> bool {
+        let nodes: BTreeSet<&EcoString> =
+            self.machines.iter().map(|machine| &machine.name).collect();
+        self.running.all.iter().any(|pod| nodes.contains(&pod.node))
     }
 
     /// The running pods with the quota of Kueue that they have.
@@ -110,6 +119,8 @@ pub(crate) struct Workloads {
     pub(crate) fleet: Fleet,
     /// Why workloads wait for quota, by their places.
     pub(crate) held: BTreeMap<usize, EcoString>,
+    /// The services that are counted without the presets of the cluster.
+    pub(crate) without_presets: BTreeSet<EcoString>,
 }
 
 /// How many pods workloads have, and which running pods of others are created again.
@@ -236,7 +247,13 @@ impl Workloads {
         let mut fleet = fleet(ground, &claimed_pods, &mut claims);
         let in_use = InUse::of(ground.ran(), &planned, &claims, &fleet);
         let held = quota::hold(ground.catalog, &mut planned, &claims, &mut fleet, &in_use);
-        Self { claims, fleet, held }
+        let lacks = |one: &&Planned<'_>| {
+            one.diagnostics.iter().any(|found| found.code == Code::PresetsNotRead)
+        };
+        let name =
+            |one: &Planned<'_>| eco_format!("{}/{}", one.service.namespace, one.service.name);
+        let without_presets = planned.iter().filter(lacks).map(name).collect();
+        Self { claims, fleet, held, without_presets }
     }
 
     /// The priority below which its pods evict others.
