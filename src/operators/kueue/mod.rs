@@ -6,7 +6,7 @@
 //! here. This module reads no files and refers to no other operator.
 //!
 //! Order of reading: `read` (documents as objects), `flavor` (whether a pod fits a flavor), `admit`
-//! (flavors and quota in the order of Kueue's scheduler), `pods` (which pods have quota), `findings`.
+//! (flavors and quota in the order of Kueue's scheduler), `pods` (which pods have quota), `update`, `findings`.
 
 pub mod admit;
 pub(crate) mod cohort;
@@ -14,3 +14,4 @@ pub(crate) mod findings;
 pub(crate) mod flavor;
 pub(crate) mod pods;
 pub mod read;
+pub mod update;

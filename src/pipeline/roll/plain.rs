@@ -11,6 +11,7 @@ use super::outcome::{ComponentRollout, RollEnd, Stuck};
 use super::track::{Begins, Kind, Part, Track};
 use crate::api::{Object, was_in_cluster};
 use crate::catalog::Catalog;
+use crate::operators::kueue::update;
 use crate::pipeline::autoscalers::{At, Autoscalers};
 use crate::pipeline::built::{PodContext, WorkloadKind, refused};
 use crate::pipeline::queued::with_queue_of_pods;
@@ -330,6 +331,12 @@ fn read(
             now.zip(then).is_some_and(|(now, then)| covers(now, then))
         }
     });
+    let has_queues = readers.iter().any(|reader| reader.catalog.has_queues());
+    if let Some(why) =
+        earlier.filter(|_| has_queues).and_then(|earlier| update::refused(earlier, object))
+    {
+        return Changed::NotSimulated(why);
+    }
     if !is_simulated(object) {
         let is_like = |earlier: &Object| {
             let [now, then] = [object, earlier].map(|object| object.node.get("spec"));

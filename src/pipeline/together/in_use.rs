@@ -40,8 +40,10 @@ pub(super) struct Ran<'a> {
 impl Ran<'_> {
     /// The quota that one of them has.
     fn take(self, number: usize, ledger: &mut Ledger) {
-        let queue = self.queued.get(number).and_then(Option::as_ref);
-        take(self.catalog, &self.templates[number], queue, ledger);
+        // What is placed before a change has no number.
+        if let (Some(pod), Some(queue)) = (self.templates.get(number), self.queued.get(number)) {
+            take(self.catalog, pod, queue.as_ref(), ledger);
+        }
     }
 }
 
