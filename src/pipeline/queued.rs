@@ -60,10 +60,10 @@ pub(super) fn with_queue_of_pods<'n>(object: &Object, node: Cow<'n, Node>) -> Co
             continue;
         }
         for (key, value) in &labels {
-            let Some(value) = value else { continue };
             let path = template.iter().fold(FieldPath::root(), |path, key| path.field(*key));
             let path = path.field("metadata").field("labels").field(*key);
-            node.to_mut().set(&path.0, Some(Node::str(value.value.clone(), value.origin)));
+            let value = value.as_ref().map(|value| Node::str(value.value.clone(), value.origin));
+            node.to_mut().set(&path.0, value);
         }
     }
     node

@@ -36,6 +36,8 @@ enum Unit {
     Group(WorkloadId, usize),
     /// Pods that ran, by namespace and the name of their group.
     Named(EcoString, EcoString),
+    /// The pods of a workload that is admitted as a whole, by its place.
+    Whole(usize),
 }
 
 /// The flavors of each set of pods of a unit.
@@ -46,7 +48,8 @@ type Flavors = Vec<(Arc<PodTemplate>, Vec<EcoString>)>;
 pub(super) struct Queues {
     is_known: bool,
     admitted: BTreeMap<PodId, EcoString>,
-    /// The pods of each group that ran: its Workload stays while pods of it are replaced.
+    /// The pods of each group that ran, and of what was admitted as a whole: the Workload stays while pods of
+    /// it are replaced.
     groups: BTreeMap<Unit, Vec<(PodId, EcoString)>>,
     /// Pods without a place in the simulation that have quota, too.
     others: Vec<(Arc<PodTemplate>, EcoString)>,
@@ -131,10 +134,16 @@ impl Queues {
         let all = of_slots.chain(others);
         let of_input = all.map(|(pod, number)| (pod, ground.queued.get(number).cloned().flatten()));
         let mut queues = Self::begin(world, catalog, of_input.collect::<Vec<_>>());
-        for (claim, slots) in claims.iter().zip(slots) {
+        for (at, (claim, slots)) in claims.iter().zip(slots).enumerate() {
             // The pods of a Job need not name its queue.
-            if let Some(queue) = claim.queue_of_all() {
-                queues.hold(slots.iter().flatten().filter_map(|slot| slot.pod), queue);
+            if let Some(queue) = claim.queue_of_all().filter(|_| queues.is_known) {
+                for pod in slots.iter().flatten().filter_map(|slot| slot.pod) {
+                    // Those of a StatefulSet have a label with their group.
+                    let group = named(world.scheduler().template_of(pod));
+                    let unit = group.unwrap_or(Unit::Whole(at));
+                    queues.admitted.remove(&pod);
+                    queues.groups.entry(unit).or_default().push((pod, queue.clone()));
+                }
             }
         }
         queues
@@ -157,10 +166,11 @@ impl Queues {
         }
     }
 
-    /// The pods of a workload that is admitted as a whole by a queue that they do not name.
-    pub(super) fn hold(&mut self, pods: impl IntoIterator<Item = PodId>, queue: &EcoString) {
-        for pod in pods.into_iter().filter(|_| self.is_known) {
-            self.admitted.entry(pod).or_insert_with(|| queue.clone());
+    /// Pods whose workloads are deleted: each has its quota until it is gone.
+    pub(super) fn leave(&mut self, pods: &[PodId]) {
+        let leaves = |(pod, _): &(PodId, EcoString)| pods.contains(pod);
+        for (_, left) in self.groups.extract_if(.., |_, group| group.iter().any(leaves)) {
+            self.admitted.extend(left);
         }
     }
 
@@ -490,6 +500,51 @@ mod tests {
             assert!(ran.out.contains(says), "{quota} {more}: {}{}", ran.out, ran.err);
         }
     }
+    /// What is admitted as a whole keeps its quota while pods of it are replaced.
+    #[test]
+    fn a_whole_keeps_its_quota_in_a_drain() {
+        let nodes = gpu_node("n1", 8, "") + &gpu_node("n2", 8, "") + &gpu_node("n3", 8, "");
+        let template = |labels: &str, restart: &str| {
+            format!(
+                "template: {{metadata: {{labels: {{app: w{labels}}}}}, spec: {{{restart}containers: [{{name: c, image: x, resources: {{limits: {{nvidia.com/gpu: 8}}}}}}]}}}}"
+            )
+        };
+        let object = |kind: &str, spec: &str| {
+            format!(
+                "---\napiVersion: {kind}\nmetadata: {{name: w, namespace: ml, uid: w, labels: {{kueue.x-k8s.io/queue-name: lq}}}}\nspec: {{{spec}}}\n"
+            )
+        };
+        let pod = |version: &str, kind: &str, labels: &str| {
+            format!(
+                "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: w-0, namespace: ml, uid: w0, labels: {{app: w{labels}}}, ownerReferences: [{{apiVersion: {version}, kind: {kind}, name: w, uid: w, controller: true}}]}}\nspec: {{nodeName: n1, containers: [{{name: c, image: x, resources: {{limits: {{nvidia.com/gpu: 8}}}}}}]}}\nstatus: {{phase: Running}}\n"
+            )
+        };
+        let set = |labels: &str| {
+            let spec = "serviceName: s, replicas: 1, selector: {matchLabels: {app: w}}, ";
+            object("apps/v1\nkind: StatefulSet", &format!("{spec}{}", template(labels, "")))
+        };
+        let label = ", kueue.x-k8s.io/queue-name: lq";
+        let managed = ", kueue.x-k8s.io/queue-name: lq, kueue.x-k8s.io/managed: 'true', kueue.x-k8s.io/pod-group-name: g";
+        let job = object("batch/v1\nkind: Job", &template("", "restartPolicy: Never, "));
+        for whole in [
+            set("") + &pod("apps/v1", "StatefulSet", managed),
+            set(label) + &pod("apps/v1", "StatefulSet", managed),
+            job + &pod("batch/v1", "Job", ""),
+        ] {
+            let waits = deployment("d2", 8, &[], 1, NOW);
+            let text = nodes.clone() + &whole + &waits + &queue(8, "");
+            let ran = ome_on("drain n1 -f {in.yaml} -o json", &[("in.yaml", text.as_str())]);
+            assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+            assert!(!ran.out.contains("requested, 0 of 8"), "{}", ran.out);
+            let plan = ome_on("plan -f {in.yaml}", &[("in.yaml", text.as_str())]);
+            assert!(
+                plan.out.contains("ml/d2: 1 pod without a node (waits for quota"),
+                "{}",
+                plan.out
+            );
+        }
+    }
+
     /// The pods of a group that starts together wait for quota as those that start alone.
     #[test]
     fn groups_wait_for_quota_in_a_rollout_too() {

@@ -64,6 +64,7 @@ pub(super) fn play(
     // Ties of the state before are no choice of the change.
     let ties = world.scheduler().ties();
     let evictions = world.scheduler().evictions().len();
+    queues.leave(&leaving);
     for pod in leaving {
         world.end(pod);
     }
@@ -154,6 +155,7 @@ pub(super) fn in_order(
 ) -> Result<(), usize> {
     let Started { mut world, mut queues, mut placed, adopted, leaving, .. } =
         start(ground, tracks, &[]);
+    queues.leave(&leaving);
     for pod in leaving {
         world.end(pod);
     }
