@@ -7,7 +7,7 @@
 //! `whenCanBorrow` says so.
 //!
 //! Quota is what workloads that were admitted before leave ([`Ledger`]); what others run in the
-//! queue is not known. Not modeled: preemption, fair sharing, admission checks, topologies.
+//! queue is known from pods of the input. Not modeled: preemption, fair sharing, admission checks, topologies.
 
 use super::cohort::{Amount, Tree};
 use super::cohort::{Ledger, milli};

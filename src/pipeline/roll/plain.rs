@@ -9,7 +9,7 @@ use super::changes::{Before, WorkloadChange};
 use super::end::has_new_template;
 use super::outcome::{ComponentRollout, RollEnd, Stuck};
 use super::track::{Begins, Kind, Part, Track};
-use crate::api::{Object, was_in_cluster};
+use crate::api::{Api, Object, was_in_cluster};
 use crate::catalog::Catalog;
 use crate::operators::kueue::update;
 use crate::pipeline::autoscalers::{At, Autoscalers};
@@ -281,6 +281,15 @@ pub(super) fn changed(
     pods: Vec<usize>,
 ) -> Changed {
     let mut changed = read(place, change, readers, pods);
+    // The placement says whether a new workload is admitted.
+    if let Changed::Track(track) = &changed
+        && change.differs
+        && !matches!(track.begins, Begins::Nothing)
+        && readers[1].is_admitted_whole(change.after)
+        && !keeps_its_quota(track, ground, change.after)
+    {
+        return Changed::NotSimulated(WHOLE.into());
+    }
     if let Changed::Track(track) = &mut changed
         && matches!(track.begins, Begins::Running)
     {
@@ -290,6 +299,18 @@ pub(super) fn changed(
         }
     }
     changed
+}
+
+/// Whether a workload that is admitted as a whole was, and has as many pods afterwards: its Workload stays
+/// while they are replaced.
+fn keeps_its_quota(track: &Track, ground: &Ground<'_>, object: &Object) -> bool {
+    let (Begins::With(kind), Some((before, _))) = (&track.begins, &ground.before) else {
+        return false;
+    };
+    let id = id_of(object);
+    let place = before.find(Api::Cluster, &id, Part::Pods.claimed(), &id);
+    let is_same = track.after.as_ref().is_some_and(|after| after.pods() == kind.pods());
+    is_same && kind.pods() > 0 && before.held_as_whole(place).is_none()
 }
 
 /// Whether a workload that was applied before changes, and whether its pods are replaced. No node is
@@ -378,10 +399,6 @@ fn read(
         (None, Before::Running) if !pods.is_empty() => Begins::Running,
         (None, _) => Begins::Nothing,
     };
-    // The placement says whether a new workload is admitted.
-    if change.differs && !matches!(begins, Begins::Nothing) && after.is_admitted_whole(object) {
-        return Changed::NotSimulated(WHOLE.into());
-    }
     // Nothing exists before, and nothing afterwards.
     let is_empty = kind.pods() == 0 && !matches!(kind, Kind::Daemons(_) | Kind::Refused(_));
     if is_empty && matches!(begins, Begins::Nothing) {
