@@ -104,6 +104,8 @@ const KINDS: &[Kind] = &[
             "JWT_AUDIENCE=flowise",
             "NODE_LABEL_KEY=passed",
             "IMAGE_PULL_SECRET=registry",
+            "SESSION_COOKIE_SAME_SITE=lax",
+            "BLOOM_TOKEN_LOG=error",
             "HF_TOKEN=$(OTHER)",
         ],
     },

@@ -9,8 +9,15 @@
 /// Whether a mapping names a Secret and a key of it, and holds nothing else: beside an access key a
 /// secret key is the secret itself.
 fn is_key_of_secret(map: &Map) -> bool {
-    const BESIDE: [&str; 6] =
-        ["secretKey", "secretName", "secretNamespace", "namespace", "optional", "remoteRef"];
+    const BESIDE: [&str; 7] = [
+        "secretKey",
+        "secretName",
+        "secretNamespace",
+        "namespace",
+        "optional",
+        "remoteRef",
+        "sourceRef",
+    ];
     let names = map.get("secretName").is_some() || map.get("remoteRef").is_some();
     names && map.iter().all(|entry| BESIDE.contains(&entry.key.as_str()))
 }
@@ -167,7 +174,9 @@ impl Place {
             (_, Segment::Field(key), Value::Map(map)) => self.of_field(map, key),
             (_, Segment::Index(index), Value::List(items)) => {
                 // A list hands on the place of its name: each item of `tokens` is one.
-                follows_flag(items, *index).unwrap_or(self)
+                // Labels in a list are no mapping whose names are free.
+                let handed = if self == Self::Tags { Self::Plain } else { self };
+                follows_flag(items, *index).unwrap_or(handed)
             }
             _ => Self::Plain,
         }
@@ -194,7 +203,10 @@ impl Place {
             _ if names_key_of_secret(map, key) => None,
             _ if self == Self::Keys || holds_keys => None,
             // Of a variable, the name that counts is in the field beside the value.
-            "value" => text("name").and_then(names::of_variable),
+            "value" => text("name").and_then(names::of_variable).or_else(|| {
+                // Of a label in a list, its key.
+                text("key").and_then(|key| names::of_variable(key.rsplit('/').next()?))
+            }),
             // The prefix of an annotation is a domain, whose words say nothing about the value.
             _ if self == Self::Tags => names::of_variable(key.rsplit('/').next().unwrap_or(key)),
             _ => names::of_field(key),
@@ -333,6 +345,10 @@ mod tests {
             (
                 "{s3: [{url: {secretName: s, secretKey: endpoint}}], data: [{secretKey: token, remoteRef: {key: a}}], own: {secretKey: abc}, both: {secretName: s, accessKey: abc, secretKey: abc}}",
                 r#"{"s3":[{"url":{"secretName":"s","secretKey":"endpoint"}}],"data":[{"secretKey":"token","remoteRef":{"key":"a"}}],"own":{"secretKey":"•••"},"both":{"secretName":"s","accessKey":"•••","secretKey":"•••"}}"#,
+            ),
+            (
+                "{data: [{secretKey: token, sourceRef: {storeRef: {name: a}}, remoteRef: {key: a}}], labels: [{key: python_version, value: a}, {key: a/api-token, value: abc}]}",
+                r#"{"data":[{"secretKey":"token","sourceRef":{"storeRef":{"name":"a"}},"remoteRef":{"key":"a"}}],"labels":[{"key":"python_version","value":"a"},{"key":"a/api-token","value":"•••"}]}"#,
             ),
             (
                 "{valuesFrom: [{kind: Secret, name: s, valuesKey: API_KEY, targetPath: auth.apiKey}], sp: {headersToExtAuth: [cookie]}, args: [--auth, password]}",

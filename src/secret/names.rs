@@ -164,7 +164,7 @@ const OF_TEXT: [&str; 16] = [
     "think", "unk", "batched", "total",
 ];
 /// Last words of names that describe a secret and do not hold it.
-const DESCRIBING: [&str; 40] = [
+const DESCRIBING: [&str; 43] = [
     "algorithm",
     "audience",
     "class",
@@ -182,8 +182,10 @@ const DESCRIBING: [&str; 40] = [
     "id",
     "issuer",
     "length",
+    "level",
     "limit",
     "location",
+    "log",
     "mode",
     "mount",
     "name",
@@ -196,6 +198,7 @@ const DESCRIBING: [&str; 40] = [
     "samesite",
     "seconds",
     "serializer",
+    "site",
     "size",
     "store",
     "ttl",

@@ -202,9 +202,23 @@ fn hide(sentence: &mut String, secret: &str) {
     if sentence.contains(&quoted) {
         *sentence = sentence.replace(&quoted, &format!("`{MASK}`"));
     }
-    if secret.len() >= SHORT && sentence.contains(secret) {
-        *sentence = sentence.replace(secret, MASK);
+    if secret.len() < SHORT || !sentence.contains(secret) {
+        return;
     }
+    // A word may be part of a name: `admin_password`, whose value is `admin`.
+    let is_word = secret.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let joins = |c: char| c.is_alphanumeric() || c == '_';
+    let mut shown = String::with_capacity(sentence.len());
+    let mut rest = sentence.as_str();
+    while let Some((before, behind)) = rest.split_once(secret) {
+        let last = before.chars().next_back().or_else(|| shown.chars().next_back());
+        let is_part = last.is_some_and(joins) || behind.starts_with(joins);
+        shown.push_str(before);
+        shown.push_str(if is_word && is_part { secret } else { MASK });
+        rest = behind;
+    }
+    shown.push_str(rest);
+    *sentence = shown;
 }
 
 /// The secrets of one document. What cannot be read as a whole is searched as text, too.
@@ -408,6 +422,26 @@ mod tests {
             Diagnostic::new(Code::InvalidType, message).at(at).path("spec.endpointUrl");
         Secrets::new(&sources).redact(&mut finding, &sources);
         assert_eq!(finding.message, "`spec.endpointUrl` must be string, not •••");
+    }
+
+    #[test]
+    fn a_word_that_is_a_secret_is_shown_as_part_of_a_name() {
+        for (value, given, expected) in [
+            (
+                "admin",
+                "`admin_password` of admin, admin1 and (admin)",
+                "`admin_password` of •••, admin1 and (•••)",
+            ),
+            ("admin1", "`admin1_password` of admin1", "`•••_password` of •••"),
+        ] {
+            let mut sources = SourceMap::new();
+            let text = format!("admin_password: {value}\n");
+            let id = sources.add(Source::new("a.yaml", SourceKind::File, text));
+            let at = Span { source: id, start: 0, end: 14 };
+            let mut finding = Diagnostic::new(Code::InlineSecret, given).at(at);
+            Secrets::new(&sources).redact(&mut finding, &sources);
+            assert_eq!(finding.message, expected);
+        }
     }
 
     #[test]
