@@ -1,5 +1,6 @@
 //! What changes, as tracks: the workloads of each service before and after, with the pods that run.
 
+use super::changes::ServingChange;
 use super::plain;
 use super::side;
 use super::track::Track;
@@ -79,10 +80,21 @@ impl Read {
         let context = ground.cluster.context.clone();
         for change in &changes.servings {
             let Some(serving) = change.serving() else { continue };
-            let track = side::serving(self.rollouts.len(), change, ground, &context);
+            let catalog = &ground.world.catalog;
+            let error = change.after.and_then(|after| catalog.refused(&after.object)).cloned();
+            // A server keeps the object that it has, or none, in place of one that it refuses.
+            let change = match (&error, change.before) {
+                (None, _) => Some(*change),
+                (Some(_), Before::Applied(Some(earlier))) => {
+                    Some(ServingChange { after: Some(earlier), ..*change })
+                }
+                (Some(_), Before::Applied(None) | Before::Running) => None,
+            };
+            let place = self.rollouts.len();
+            let track = change.and_then(|change| side::serving(place, &change, ground, &context));
             ground.changing_pods.extend(track.iter().flat_map(|track| track.pods.iter().copied()));
             self.tracks.extend(track);
-            self.push(servings::API, &serving.namespace, serving.name(), None, Vec::new());
+            self.push(servings::API, &serving.namespace, serving.name(), error, Vec::new());
         }
     }
 

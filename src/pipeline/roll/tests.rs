@@ -578,3 +578,21 @@ fn a_refused_runtime_is_an_error() {
         assert!((ran.out + &ran.err).contains("setting PYTHONPATH"), "{command}: {}", ran.err);
     }
 }
+
+/// A ModelServing that a server refuses does not roll: what is there stays.
+#[test]
+fn a_refused_model_serving_is_left_unchanged() {
+    let nodes = gpu_node("n1", 8, "");
+    let text = nodes.clone() + &crate::testing::serving("S", "1", "1");
+    let ran = ome_on("rollout --all -f {in.yaml}", &[("in.yaml", &text)]);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("0 of 1 service change"), "{}", ran.out);
+    assert!(ran.out.contains("1 service in error is left unchanged"), "{}", ran.out);
+    // One that is there keeps its groups.
+    let before = nodes + &crate::testing::serving("s", "1", "1");
+    let after = before.replace("name: r\n", "name: R\n");
+    let files = [("before.yaml", before.as_str()), ("in.yaml", after.as_str())];
+    let ran = ome_on("rollout --all --base {before.yaml} -f {in.yaml}", &files);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("1 service in error is left unchanged"), "{}", ran.out);
+}
