@@ -124,6 +124,10 @@ impl Features {
             gated(object).into_iter().filter(|gated| !self.allows(gated.key)).collect();
         let Some(first) = refused.first() else { return };
         let (name, namespace) = (text(&["metadata", "name"]), text(&["metadata", "namespace"]));
+        let id = match namespace {
+            "" => format!("Service/{name}"),
+            _ => format!("Service/{namespace}/{name}"),
+        };
         let unless = if self.is_known { "is off" } else { MAY_BE_OFF };
         let fields: Vec<String> = refused
             .iter()
@@ -144,7 +148,7 @@ impl Features {
             Diagnostic::new(Code::ServerRefuses, format!("{REFUSES}\"{name}\": {message}"))
                 .severity(severity)
                 .path(first.path.to_string())
-                .object(format!("Service/{namespace}/{name}"))
+                .object(id)
                 .help(format!(
                     "set {} in ConfigMap {NAME} of namespace knative-serving, or leave {them} out",
                     keys.join(", ")

@@ -20,6 +20,12 @@ pub(super) fn unknown_field(name: &str, parent: &Node, object: &Object) -> Optio
     if let Some(place) = slip(name, parent, object).is_none().then(place).flatten() {
         return Some(format!("`{name}` is a field of `{place}`"));
     }
+    if slip(name, parent, object).is_none()
+        && let Some(inner) = wrapped(name, parent, object)
+    {
+        let inner: Vec<String> = inner.iter().map(|field| format!("`{field}`")).collect();
+        return Some(format!("leave `{name}` out, and write {} in its place", inner.join(", ")));
+    }
     let fields = || object.fields.iter().map(|field| field.name);
     if let Some(near) = nearest(name, fields()) {
         // A field that is there already was hardly meant; but better that than nothing. A mapping may
@@ -36,6 +42,16 @@ pub(super) fn unknown_field(name: &str, parent: &Node, object: &Object) -> Optio
         1..=MANY => Some(format!("the fields are {}", names.join(", "))),
         _ => None,
     }
+}
+
+/// The fields below an unknown one that are all fields of the mapping around it: a release has put
+/// them there, or they were never lower.
+fn wrapped<'n>(name: &str, parent: &'n Node, object: &Object) -> Option<Vec<&'n str>> {
+    let inner = parent.get(name)?.as_map().filter(|inner| !inner.is_empty())?;
+    let is_field = |key: &str| object.fields.iter().any(|field| field.name == key);
+    let is_free = |key: &str| parent.get(key).is_none();
+    let keys = inner.iter().map(|entry| entry.key.as_str());
+    keys.map(|key| (is_field(key) && is_free(key)).then_some(key)).collect()
 }
 
 /// Where a field that is one level too high most often belongs.

@@ -26,6 +26,12 @@ fn an_unknown_field_suggests_the_nearest_field() {
         ("minReplicas: 1", "`minReplicas` is a field of `engineConfig`"),
         ("decoderConfig: {}, minReplicas: 1", "`minReplicas` is a field of `decoderConfig`"),
         ("modelSizeRange: {zzzzzz: 1}", "the fields are `max`, `min`"),
+        // Its fields are one level too low, unless they are there already.
+        (
+            "modelSizeRange: {zzzzzz: {min: 1B, max: 2B}}",
+            "leave `zzzzzz` out, and write `min`, `max` in its place",
+        ),
+        ("modelSizeRange: {min: 1B, zzzzzz: {min: 1B}}", "the fields are `max`, `min`"),
         ("zzzzzzzzzzzz: 1", "-"),
     ] {
         let found = help_of(&runtime(spec));
