@@ -287,13 +287,14 @@ pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
         running => format!(", {running} of them where they run"),
     };
     let (first, last) = (look.filters.first()?, look.filters.last()?);
-    let would = match placement.more {
-        0 => "no more would fit".to_owned(),
-        more => format!("{more} more would fit"),
-    };
-    let take = match last.out {
-        0 => String::new(),
-        out => format!(" on {out} of {}", plural(first.r#in, "node")),
+    let nodes = plural(first.r#in, "node");
+    let would = match (placement.more, last.out) {
+        (0, 0) => "no more would fit".to_owned(),
+        // What refuses these pods does not ask nodes.
+        (0, out) if placement.pending() > 0 => format!("{out} of {nodes} would take one"),
+        (0, out) => format!("no more would fit on {out} of {nodes}"),
+        (more, 0) => format!("{more} more would fit"),
+        (more, out) => format!("{more} more would fit on {out} of {nodes}"),
     };
     // Filters that reject no node are not worth a word.
     let refuse = look.filters.iter().filter(|filtered| filtered.out < filtered.r#in);
@@ -302,7 +303,7 @@ pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
         .collect();
     let refuse = if refuse.is_empty() { String::new() } else { format!(": {}", refuse.join(", ")) };
     Some(format!(
-        "{} of {}{on}{stay}; {would}{take}{refuse}",
+        "{} of {}{on}{stay}; {would}{refuse}",
         placement.placed,
         plural(placement.wanted, "pod"),
     ))

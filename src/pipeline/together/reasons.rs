@@ -239,8 +239,13 @@ impl Reasons {
         });
         let filters: Vec<Filtered> = filters.collect();
         let blocked = Arc::new(BlockedNodes::new(refused.iter().map(|(_, one)| one.clone())));
-        // The sort is stable: equally near nodes keep their order.
-        refused.sort_by_key(|(answer, _)| distance(answer));
+        // A node that the pod does not select is refused for its taint already, which says nothing
+        // about those that it selects. The sort is stable: equally near nodes keep their order.
+        refused.sort_by_key(|(answer, _)| {
+            let (is_other, is_free, has_none, reason, share) = distance(answer);
+            let is_foreign = !template.selects(scheduler.node(answer.node));
+            (is_other, is_free, is_foreign, has_none, reason, share)
+        });
         let first = refused.iter().find(|(answer, _)| could_hold(answer));
         let first = first.map(|(answer, _)| answer.node);
         let nearest = refused.into_iter().take(NEAREST).map(|(_, rejection)| rejection);

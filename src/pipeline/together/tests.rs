@@ -538,3 +538,26 @@ fn explain_says_why_pods_are_not_judged() {
     let why = plan.at("/services/0/components/0/placement/notJudged").to_string();
     assert!(why.contains("other"), "{}", plan.out);
 }
+
+/// The node that explains why a pod waits is one that it selects: others are refused for their taint
+/// before their labels are looked at.
+#[test]
+fn the_nearest_node_is_one_that_the_pod_selects() {
+    let node = |name: &str, label: &str, taint: &str| {
+        gpu_node(name, 8, &format!("taints: [{{key: {taint}, effect: NoSchedule}}]"))
+            .replace("labels: {", &format!("labels: {{{label}: a, "))
+    };
+    let job = "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: ml}\nspec: {template: {spec: {restartPolicy: Never, nodeSelector: {here: a}, containers: [{name: c, image: x}]}}}\n";
+    let text = node("a", "there", "one") + &node("b", "here", "two") + job;
+    let ran = ome_on("plan -f {in.yaml}", &[("in.yaml", &text)]);
+    assert!(ran.out.contains("1 pod without a node (b: two"), "{}{}", ran.out, ran.err);
+}
+
+/// Pods that a server refuses wait for no node, and the sentence about nodes does not say that they do.
+#[test]
+fn nodes_would_take_pods_that_are_refused() {
+    let text = gpu_node("n1", 8, "")
+        + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: ml, labels: {pod-security.kubernetes.io/enforce: restricted}}\n---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: a, namespace: ml, annotations: {serving.kserve.io/deploymentMode: RawDeployment}}\nspec: {predictor: {model: {modelFormat: {name: sklearn}, storageUri: 's3://a/b'}}}\n";
+    let ran = ome_on("explain a -f {in.yaml}", &[("in.yaml", &text)]);
+    assert!(ran.out.contains("0 of 1 pod; 1 of 1 node would take one"), "{}{}", ran.out, ran.err);
+}
