@@ -70,8 +70,35 @@ impl DeviceSelector {
             (Outcome::Holds, _) => Ok(true),
             (Outcome::Fails, _) => Ok(false),
             (Outcome::TooCostly, _) => Err("actual cost limit exceeded".into()),
-            (Outcome::Error, Some(key)) => Err(eco_format!("no such key: {key}")),
-            (Outcome::Error, None) => Err("no such overload".into()),
+            (Outcome::Error, problem) => Err(problem.unwrap_or_else(|| "no such overload".into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::{Origin, Rule};
+
+    static TEST: Rule = Rule { id: "test", text: "", cite: "" };
+
+    #[test]
+    fn an_error_has_the_words_of_the_language() {
+        let device = r#"{"driver": "d", "attributes": {"d": {"i": 3}}, "capacity": {}}"#;
+        let json = serde_json::from_str(device).unwrap();
+        let node = Node::from_json(&json, Origin::Derived(&TEST));
+        let one = "device.attributes['d'].i";
+        for (rule, expected) in [
+            (format!("{one} % 2 == 1"), Ok(true)),
+            (format!("{one} * 2 / 2 == 1"), Ok(false)),
+            (format!("{one} % 0 == 1"), Err("modulus by zero")),
+            (format!("{one} / 0 == 1"), Err("division by zero")),
+            (format!("{one} * 9223372036854775807 == 1"), Err("integer overflow")),
+            ("device.attributes['d'].none % 2 == 1".into(), Err("no such key: none")),
+            (format!("{one} % 'x' == 1"), Err("no such overload")),
+        ] {
+            let selector = DeviceSelector::compile(&rule).expect(&rule);
+            assert_eq!(selector.selects(&node), expected.map_err(EcoString::from), "{rule}");
         }
     }
 }

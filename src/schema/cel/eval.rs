@@ -5,7 +5,7 @@ use super::{Expr, Function, Macro, Operator};
 use crate::quantity::Quantity;
 use crate::schema::pattern;
 use crate::yaml::Node;
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use std::cmp::Ordering;
 
 /// Steps a rule may take. The API server refuses what costs more, too.
@@ -29,9 +29,9 @@ pub(in crate::schema) fn evaluate(rule: &Expr, about: &Node) -> Outcome {
     run(rule, "self", Value::Node(about)).0
 }
 
-/// Evaluates a rule about the value of a variable; with the first key that was missing.
+/// Evaluates a rule about the value of a variable; with the first error that has words of its own.
 pub(super) fn run(rule: &Expr, variable: &str, value: Value<'_>) -> (Outcome, Option<EcoString>) {
-    let mut run = Run { fuel: FUEL, scope: vec![(variable.into(), value)], missing: None };
+    let mut run = Run { fuel: FUEL, scope: vec![(variable.into(), value)], problem: None };
     let truth = run.expr(rule).and_then(|value| value.truth());
     let outcome = match truth {
         // First: an evaluation without fuel ends as an error, which would accuse the object.
@@ -40,14 +40,15 @@ pub(super) fn run(rule: &Expr, variable: &str, value: Value<'_>) -> (Outcome, Op
         Some(false) => Outcome::Fails,
         None => Outcome::Error,
     };
-    (outcome, run.missing)
+    (outcome, run.problem)
 }
 
 struct Run<'n> {
     fuel: usize,
     scope: Vec<(EcoString, Value<'n>)>,
-    /// The first key that a map did not have.
-    missing: Option<EcoString>,
+    /// The first key that a map did not have, or numbers that have no result, in the words of the
+    /// language.
+    problem: Option<EcoString>,
 }
 
 impl<'n> Run<'n> {
@@ -115,10 +116,26 @@ impl<'n> Run<'n> {
     fn key(&mut self, of: &Value<'n>, name: &str) -> Option<Value<'n>> {
         let found = of.field(name);
         // The first missing key is the one that the server names.
-        if found.is_none() && self.missing.is_none() {
-            self.missing = Some(name.into());
+        if found.is_none() && self.problem.is_none() {
+            self.problem = Some(eco_format!("no such key: {name}"));
         }
         found
+    }
+
+    /// The result for two whole numbers of 64 bits (google/cel-go, common/types/overflow.go).
+    fn arithmetic(&mut self, operator: Operator, left: i64, right: i64) -> Option<i64> {
+        let (result, by_zero) = match operator {
+            Operator::Add => (left.checked_add(right), None),
+            Operator::Subtract => (left.checked_sub(right), None),
+            Operator::Multiply => (left.checked_mul(right), None),
+            Operator::Divide => (left.checked_div(right), Some("division by zero")),
+            _ => (left.checked_rem(right), Some("modulus by zero")),
+        };
+        if result.is_none() && self.problem.is_none() {
+            let why = by_zero.filter(|_| right == 0).unwrap_or("integer overflow");
+            self.problem = Some(why.into());
+        }
+        result
     }
 
     fn binary(&mut self, operator: Operator, left: &Expr, right: &Expr) -> Option<Value<'n>> {
@@ -150,8 +167,16 @@ impl<'n> Run<'n> {
             Operator::In => {
                 Some(Value::Bool(right.elements()?.iter().any(|element| element.equals(&left))))
             }
-            Operator::Add => left.int()?.checked_add(right.int()?).map(Value::Int),
-            Operator::Subtract => left.int()?.checked_sub(right.int()?).map(Value::Int),
+            Operator::Add if left.text().is_some() => {
+                Some(Value::Text(eco_format!("{}{}", left.text()?, right.text()?)))
+            }
+            Operator::Add
+            | Operator::Subtract
+            | Operator::Multiply
+            | Operator::Divide
+            | Operator::Remainder => {
+                self.arithmetic(operator, left.int()?, right.int()?).map(Value::Int)
+            }
             Operator::Or | Operator::And => None,
         }
     }

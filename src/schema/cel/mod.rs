@@ -59,6 +59,9 @@ pub(super) enum Operator {
     In,
     Add,
     Subtract,
+    Multiply,
+    Divide,
+    Remainder,
 }
 
 /// A function by its name.
@@ -216,6 +219,15 @@ mod tests {
             ("self.?a.b.orValue(2) == 2", r#"{"a": {"b": 1}}"#, Some(false)),
             ("self.?a.hasValue()", "{}", Some(false)),
             ("self[3] == 1", "[1]", None),
+            ("2 + 3 * 4 - 6 / 4 == 13 && 7 % 4 * 2 == 6", "{}", Some(true)),
+            ("-7 / 2 == -3 && -7 % 2 == -1 && --2 == 2", "{}", Some(true)),
+            ("self.a * 2 == 6", r#"{"a": 3}"#, Some(true)),
+            ("self.a * 2 == 6", r#"{"a": "3"}"#, None),
+            ("1 / self.a == 1", r#"{"a": 0}"#, None),
+            ("1 % self.a == 1 || true", r#"{"a": 0}"#, Some(true)),
+            ("9223372036854775807 * 2 == 1", "{}", None),
+            ("(-9223372036854775807 - 1) / -1 == 1", "{}", None),
+            ("self.a + '/' + self.a == 'b/b'", r#"{"a": "b"}"#, Some(true)),
         ] {
             assert_eq!(holds(rule, json), expected, "{rule} of {json}");
         }
@@ -238,6 +250,8 @@ mod tests {
             "'open",
             "self..a",
             "1 2",
+            "1 *",
+            "!-1",
         ] {
             assert!(parse(text).is_none(), "{text}");
         }

@@ -22,7 +22,7 @@ struct Parser<'t> {
 }
 
 /// Operators by how tightly they bind, the loosest first.
-const LEVELS: [&[(&str, Operator)]; 4] = [
+const LEVELS: [&[(&str, Operator)]; 5] = [
     &[("||", Operator::Or)],
     &[("&&", Operator::And)],
     &[
@@ -34,6 +34,7 @@ const LEVELS: [&[(&str, Operator)]; 4] = [
         (">", Operator::Greater),
     ],
     &[("+", Operator::Add), ("-", Operator::Subtract)],
+    &[("*", Operator::Multiply), ("/", Operator::Divide), ("%", Operator::Remainder)],
 ];
 
 impl Parser<'_> {
@@ -100,8 +101,17 @@ impl Parser<'_> {
         while self.take("!") {
             negated = !negated;
         }
+        if negated {
+            return Some(Expr::Not(Box::new(self.member()?)));
+        }
+        let mut minus = false;
+        while self.take("-") {
+            minus = !minus;
+        }
         let expr = self.member()?;
-        Some(if negated { Expr::Not(Box::new(expr)) } else { expr })
+        // The least number has no opposite, as it has none when it is taken from 0.
+        let zero = || Box::new(Expr::Int(0));
+        Some(if minus { Expr::Binary(Operator::Subtract, zero(), Box::new(expr)) } else { expr })
     }
 
     fn member(&mut self) -> Option<Expr> {
@@ -276,9 +286,9 @@ enum Token {
 }
 
 /// Marks, the longer ones first.
-const MARKS: [&str; 21] = [
+const MARKS: [&str; 24] = [
     "&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "?", ":", ".", ",", "(", ")", "[", "]", "+",
-    "-", "{", "}",
+    "-", "*", "/", "%", "{", "}",
 ];
 
 /// The tokens of a text; none when a part of it is not a token.
