@@ -1,7 +1,7 @@
 //! Groups and kinds: which exist, in which versions, and which operator reads them.
 //!
-//! An operator that reads another kind adds it here. Sources: the CRDs of OME v0.1.5, KServe,
-//! Kthena, Kueue; the API reference of Kubernetes 1.35.
+//! An operator that reads another kind adds it here. Sources: the CRDs of OME v0.1.5, KServe, Kthena,
+//! Kueue; the API reference of Kubernetes 1.35.
 
 use crate::diag::nearest;
 
@@ -183,9 +183,8 @@ static ELSEWHERE: &[&str] = &[
     "dscinitialization.opendatahub.io",
 ];
 
-/// Kinds that are written in version `v1` without a group and that no core group has: the file of
-/// `kubectl config` (client-go, tools/clientcmd/api), the answer of a server, and the policy file of
-/// kube-scheduler before 1.23.
+/// Kinds in version `v1` without a group that no core group has: the file of `kubectl config`
+/// (client-go, tools/clientcmd/api), a server's answer, the policy file of kube-scheduler before 1.23.
 static OF_CLIENTS: &[&str] = &["Config", "Policy", "Status"];
 
 /// Kinds of OpenShift, which had no group in version 3, and which `oc` still reads so.
@@ -391,7 +390,13 @@ pub static USED: &[(&str, &[&str])] = &[
     ("storage.k8s.io", &["CSINode", "StorageClass"]),
     (
         "resource.k8s.io",
-        &["DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"],
+        &[
+            "DeviceClass",
+            "DeviceTaintRule",
+            "ResourceClaim",
+            "ResourceClaimTemplate",
+            "ResourceSlice",
+        ],
     ),
 ];
 
@@ -428,7 +433,7 @@ static OF_CLUSTER: &[(&str, &[&str])] = &[
     ("policies.kubewarden.io", &["ClusterAdmissionPolicy", "ClusterAdmissionPolicyGroup"]),
     ("node.k8s.io", &["RuntimeClass"]),
     ("storage.k8s.io", &["CSINode", "StorageClass"]),
-    ("resource.k8s.io", &["DeviceClass", "ResourceSlice"]),
+    ("resource.k8s.io", &["DeviceClass", "DeviceTaintRule", "ResourceSlice"]),
     ("serving.kserve.io", &["ClusterStorageContainer"]),
     ("datasciencecluster.opendatahub.io", &["DataScienceCluster"]),
     ("dscinitialization.opendatahub.io", &["DSCInitialization"]),
@@ -526,6 +531,7 @@ static DECISIVE: &[&str] = &[
     "StorageClass",
     "CSINode",
     "ResourceSlice",
+    "DeviceTaintRule",
     "ResourceClaim",
     "ResourceClaimTemplate",
     "DeviceClass",
@@ -618,7 +624,7 @@ pub fn reach(kind: &str) -> Reach {
         | "WorkloadPriorityClass"
         | "AdmissionCheck" => Reach::Queues,
         "PersistentVolume" | "StorageClass" | "CSINode" => Reach::Volumes,
-        "ResourceSlice" | "DeviceClass" => Reach::Devices,
+        "ResourceSlice" | "DeviceClass" | "DeviceTaintRule" => Reach::Devices,
         _ => Reach::Every,
     }
 }

@@ -107,13 +107,17 @@ impl Scheduler {
             .filter(|pod| self.pods[pod.index()].state == PodState::Waiting)
             .collect();
         let mut placed = Vec::new();
+        let before = self.events.len();
         for pod in &waiting {
+            let bound = self.events.len();
             match self.attempt(*pod, false, ties) {
                 Try::Node(node) => {
                     self.bind(*pod, node);
                     placed.push(*pod);
                 }
                 Try::Nowhere(rejection, _) => {
+                    // What was bound never was: news of it would wake the gang itself, for ever.
+                    self.events.drain(before..bound);
                     // In part is worse than not at all: the bound pods would hold devices that
                     // nothing uses.
                     for pod in placed {

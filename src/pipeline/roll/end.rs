@@ -54,6 +54,8 @@ pub(super) fn outcome(
     let unrolled = unrolled(track, watched.now());
     let unjudged = last.and_then(|id| {
         let of_plain = if track.part == Part::Pods { unjudged(world, id) } else { None };
+        // No node is refused for what is not judged, so that what waits even so is stuck.
+        let of_plain = of_plain.filter(|_| complete || waiting == 0);
         of_plain.or_else(|| unsettled(world, id))
     });
     let end = match (complete || unrolled.is_some(), placed.same) {

@@ -2,7 +2,7 @@
 //! slices and devices, with backtracking (k8s.io/dynamic-resource-allocation, structured).
 
 use super::claims::{Allocation, Devices};
-use super::objects::{Alternative, DeviceSpec, Reach, Selectors};
+use super::objects::{Alternative, DeviceSpec, Reach, Selectors, is_open};
 use super::pools::{Member, Pool};
 use super::{ClaimId, DeviceId};
 use crate::cluster::schedule::ids::NodeId;
@@ -152,6 +152,8 @@ impl<'a> Search<'a> {
         let of = &alternatives[place];
         let shared = place == 1 && alternatives[0].count.is_none();
         let judges = if shared { &alternatives[0] } else { of };
+        let class = self.devices.classes.get(&judges.class);
+        let may_be_fewer = is_open(&judges.selectors) || class.is_some_and(is_open);
         let mut all = Vec::new();
         for pool in self.pools.clone() {
             let state = if pool.incomplete {
@@ -160,7 +162,9 @@ impl<'a> Search<'a> {
                 "invalid"
             } else {
                 for member in &pool.members {
-                    if self.selects(claim, judges, member)? {
+                    // Whether the rest is among them is not judged (`Devices::unjudged`).
+                    let may_be = !may_be_fewer || self.is_free(claim, of, member);
+                    if self.selects(claim, judges, member)? && may_be {
                         all.push(member.clone());
                     }
                 }
@@ -268,6 +272,10 @@ impl<'a> Search<'a> {
 
     /// Whether a device can be had: an administrator shares it, but not within one claim.
     fn is_free(&self, claim: usize, of: &Alternative, member: &Member) -> bool {
+        // How much of it is left is not judged (`Devices::unjudged`).
+        if member.device.shared {
+            return true;
+        }
         let mut chosen = self.chosen.iter().filter(|chosen| chosen.device == member.id);
         if of.admin {
             return !chosen.any(|chosen| chosen.claim == claim);

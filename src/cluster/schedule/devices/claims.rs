@@ -83,6 +83,8 @@ pub struct Devices {
     slices: BTreeMap<EcoString, Slice>,
     pub(super) all: Vec<Slice>,
     pub(super) classes: BTreeMap<EcoString, Selectors>,
+    /// A DeviceTaintRule keeps pods from devices, which ones is not evaluated.
+    tainted: bool,
     templates: BTreeMap<(EcoString, EcoString), Arc<DeviceSpec>>,
     pub(super) claims: Vec<Claim>,
     names: HashMap<(EcoString, EcoString), ClaimId>,
@@ -110,7 +112,14 @@ impl Devices {
 
     /// Whether a kind is one of devices.
     pub fn reads(kind: &str) -> bool {
-        matches!(kind, "ResourceSlice" | "DeviceClass" | "ResourceClaim" | "ResourceClaimTemplate")
+        matches!(
+            kind,
+            "ResourceSlice"
+                | "DeviceClass"
+                | "DeviceTaintRule"
+                | "ResourceClaim"
+                | "ResourceClaimTemplate"
+        )
     }
 
     /// Adds an object, or replaces it; others than those of devices change nothing. Returns false
@@ -124,6 +133,12 @@ impl Devices {
                 self.slices.insert(name, Slice::read(object));
                 self.all = self.slices.values().cloned().collect();
                 self.pools.forget();
+            }
+            // A server has the kind only where the gate DRADeviceTaintRules is on.
+            "DeviceTaintRule" => {
+                let effect = text(object.at(&["spec", "taint", "effect"]));
+                self.tainted |= matches!(effect.as_str(), "NoSchedule" | "NoExecute");
+                return true;
             }
             "DeviceClass" => match class(object) {
                 Some(selectors) => _ = self.classes.insert(name, selectors),
@@ -533,8 +548,8 @@ impl Devices {
                 "their `adminAccess` needs a label of Namespace `{namespace}`, which is not in the input"
             ));
         }
-        let beyond = specs.iter().any(|spec| spec.is_beyond());
-        let gated = beyond || self.all.iter().any(|slice| slice.beyond);
+        let beyond = specs.iter().any(|spec| spec.is_beyond(&self.classes));
+        let gated = beyond || self.tainted || self.all.iter().any(|slice| slice.beyond);
         gated.then(|| {
             "devices use features of the API that are off by default or not evaluated here".into()
         })

@@ -59,6 +59,8 @@ pub(super) struct Device {
     pub(super) tree: Node,
     /// The attributes by their full names; values of different types differ.
     pub(super) attributes: BTreeMap<EcoString, EcoString>,
+    /// Several claims may have it, if the gate DRAConsumableCapacity is on.
+    pub(super) shared: bool,
 }
 
 /// The full name of an attribute or a capacity: domain and identifier.
@@ -111,6 +113,7 @@ impl Device {
                     Some((eco_format!("{domain}/{name}"), value))
                 })
                 .collect(),
+            shared: values.get("allowMultipleAllocations").and_then(Node::as_bool) == Some(true),
             tree,
         }
     }
@@ -135,9 +138,11 @@ impl Slice {
         let spec = |keys: &[&str]| object.get("spec").and_then(|spec| spec.at(keys));
         let name = text(spec(&["nodeName"]));
         let all = spec(&["allNodes"]).and_then(Node::as_bool) == Some(true);
+        let of_devices = spec(&["perDeviceNodeSelection"]).and_then(Node::as_bool) == Some(true);
         let nodes = match spec(&["nodeSelector"]) {
             _ if !name.is_empty() => Reach::Node(name),
-            _ if all => Reach::All,
+            // Where each device says so itself, which is not judged, no node is refused for it.
+            _ if all || of_devices => Reach::All,
             Some(selector) => Reach::Terms(node_terms(selector)),
             None => Reach::None,
         };
@@ -176,6 +181,11 @@ fn selectors(node: &Node) -> Selectors {
     let list = items(node, "selectors").iter();
     list.map(|one| DeviceSelector::compile(&text(one.at(&["cel", "expression"]))).map(Arc::new))
         .collect()
+}
+
+/// Whether one of them uses a part of the language that is not evaluated here.
+pub(super) fn is_open(selectors: &Selectors) -> bool {
+    selectors.contains(&Err(SelectorProblem::Unsupported))
 }
 
 /// A DeviceClass; none when the server refuses it.
@@ -303,11 +313,12 @@ impl DeviceSpec {
         self.alternatives().any(|alternative| alternative.admin)
     }
 
-    /// Whether an answer needs what is not evaluated here.
-    pub(super) fn is_beyond(&self) -> bool {
+    /// Whether an answer needs what is not evaluated here, of these classes too.
+    pub(super) fn is_beyond(&self, classes: &BTreeMap<EcoString, Selectors>) -> bool {
         let unsupported = |alternative: &Alternative| {
             alternative.beyond
-                || alternative.selectors.iter().any(|one| *one == Err(SelectorProblem::Unsupported))
+                || is_open(&alternative.selectors)
+                || classes.get(&alternative.class).is_some_and(is_open)
         };
         self.beyond || self.alternatives().any(unsupported)
     }

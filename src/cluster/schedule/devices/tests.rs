@@ -92,3 +92,56 @@ fn the_first_claim_that_cannot_be_made_is_the_reason() {
     let message = ran.at("/placement/pending/0/message").to_string();
     assert!(message.contains("t1") && !message.contains("t2"), "{message}");
 }
+
+/// Exit codes and words of plan and rollout, which have to agree.
+fn answers(
+    class: &str,
+    device: &str,
+    request: &str,
+    replicas: &str,
+    more: &str,
+) -> (String, String) {
+    let slice =
+        SLICE.replace("{name: gpu-0}", &format!("{{name: gpu-0{device}}}, {{name: gpu-1}}"));
+    let class = CLASS.replace("spec: {}", &format!("spec: {{{class}}}"));
+    let pods = deployment(
+        "resourceClaims: [{name: d, resourceClaimTemplateName: t}], containers: [{name: c, image: x}]",
+    );
+    let pods = pods.replace("replicas: 1", replicas);
+    let text = gpu_node("n1", 8, "") + &class + &slice + &template("t", request) + &pods + more;
+    let plan = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)]);
+    let rollout = ome_on("rollout --all -o json -f {in.yaml}", &[("in.yaml", &text)]);
+    let end = rollout.at("/workloads/0/components/0/rollout/end");
+    assert_eq!(plan.code, rollout.code, "{} {}", plan.out, rollout.out);
+    let word = |value: serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    (word(plan.at("/placement/verdict")), word(end))
+}
+
+#[test]
+fn what_is_not_judged_refuses_no_node_and_what_waits_even_so_is_stuck() {
+    let index = |text: &str| format!("selectors: [{{cel: {{expression: \"{text}\"}}}}]");
+    let (open, unknown) = (index("device.driver.lastIndexOf('d') == 0"), ("unknown", "not-judged"));
+    let rule = "---\n{apiVersion: resource.k8s.io/v1alpha3, kind: DeviceTaintRule, metadata: {name: r}, spec: {deviceSelector: {pool: n1}, taint: {key: k, effect: NoSchedule}}}\n";
+    let all = ", allocationMode: All";
+    for (class, device, request, replicas, more, expected) in [
+        ("", "", "", 2, "", ("fits", "complete")),
+        ("", "", "", 3, "", ("does-not-fit", "stuck")),
+        // A class is looked at as a request is.
+        (&*open, "", "", 2, "", unknown),
+        (&open, "", "", 3, "", ("does-not-fit", "stuck")),
+        ("", "", &format!(", {open}"), 2, "", unknown),
+        // How many devices are all of them is open.
+        (&open, "", all, 1, "", unknown),
+        ("", "", all, 2, "", ("does-not-fit", "stuck")),
+        ("", ", allowMultipleAllocations: true", "", 3, "", unknown),
+        ("", ", consumesCounters: []", "", 2, "", unknown),
+        ("", ", consumesCounters: []", "", 3, "", ("does-not-fit", "stuck")),
+        ("", "", "", 2, rule, unknown),
+        (&index("device.driver.size() % 2 == 1"), "", "", 2, "", ("fits", "complete")),
+        (&index("device.driver.size() % 2 == 0"), "", "", 1, "", ("does-not-fit", "stuck")),
+    ] {
+        let found = answers(class, device, request, &format!("replicas: {replicas}"), more);
+        let found = (&*found.0, &*found.1);
+        assert_eq!(found, expected, "{class} {device} {request} {replicas} {more}");
+    }
+}
