@@ -1,5 +1,5 @@
-//! Autoscalers of the input: HorizontalPodAutoscalers, and ScaledObjects of KEDA. In: the objects of a
-//! catalog. Out: the replicas that they leave a workload, one that an operator writes too.
+//! Autoscalers of the input: HorizontalPodAutoscalers, ScaledObjects of KEDA, and the policies of Kthena. In:
+//! the objects of a catalog. Out: the replicas that they leave a workload, one that an operator writes too.
 
 use super::built::{Workload, WorkloadKind};
 use super::planned::{Kept, PlannedComponent};
@@ -22,17 +22,25 @@ pub enum At {
     Current,
 }
 
+/// The group of ModelServings.
+const SERVINGS: &str = "workload.serving.volcano.sh";
+
 /// The replicas that an autoscaler may set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scaled {
     /// A HorizontalPodAutoscaler leaves a workload with 0 replicas alone
     /// (pkg/controller/podautoscaler/horizontal.go, `reconcileAutoscaler`).
     Between(i64, i64),
-    /// A ScaledObject with `minReplicaCount: 0` takes the last pod away while no trigger is active
-    /// (kedacore/keda, pkg/scaling/executor/scale_scaledobjects.go, `RequestScale`).
-    UpTo(i64),
+    /// A ScaledObject, and a policy of Kthena, scale a workload without pods too (kedacore/keda,
+    /// pkg/scaling/executor/scale_scaledobjects.go, `RequestScale`).
+    AtLeast(i64, i64),
+    /// While no trigger is active, one with `minReplicaCount: 0` takes the last pod away, and one with
+    /// `idleReplicaCount` all but those.
+    UpTo(i64, i64),
     /// Annotation `autoscaling.keda.sh/paused-replicas`.
     Paused(i64),
+    /// The pods of a group, not their groups.
+    Roles,
     /// None: its server or its webhook refuses it, for this reason.
     Refused(&'static str),
 }
@@ -41,10 +49,11 @@ impl Scaled {
     /// The least and the greatest number that it leaves.
     fn limits(self) -> (i64, i64) {
         match self {
-            Self::Between(least, most) => (least, most),
-            Self::UpTo(most) => (0, most),
+            Self::Between(least, most) | Self::AtLeast(least, most) | Self::UpTo(least, most) => {
+                (least, most)
+            }
             Self::Paused(replicas) => (replicas, replicas),
-            Self::Refused(_) => (i64::MIN, i64::MAX),
+            Self::Roles | Self::Refused(_) => (i64::MIN, i64::MAX),
         }
     }
 
@@ -67,10 +76,17 @@ impl Scaler {
         eco_format!("{} ({least}..{most})", self.name)
     }
 
-    /// Why it scales nothing.
+    /// Why it leaves the number as it is.
     fn refusal(&self) -> Option<EcoString> {
-        let Scaled::Refused(why) = self.scaled else { return None };
-        Some(eco_format!("{} is refused ({why}) and scales nothing", self.name))
+        match self.scaled {
+            Scaled::Refused(why) => {
+                Some(eco_format!("{} is refused ({why}) and scales nothing", self.name))
+            }
+            Scaled::Roles => {
+                Some(eco_format!("{} scales its roles, which are counted as written", self.name))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -104,6 +120,11 @@ impl Autoscalers {
                 all.add(object, horizontal(&object.node));
             }
         }
+        for kind in ["AutoscalingPolicy", "AutoscalingPolicyBinding"] {
+            for object in named(kind) {
+                all.add_policy(object);
+            }
+        }
         for object in named("ScaledObject") {
             if owner(object).is_none_or(|(kind, _)| !kind.ends_with("InferenceService")) {
                 all.add(object, scaled_object(&object.node));
@@ -113,12 +134,44 @@ impl Autoscalers {
     }
 
     fn add(&mut self, object: &Object, scaled: Option<Scaled>) {
+        if let (Some(target), Some(scaled)) = (target(&object.node), scaled) {
+            self.add_to(object, target, scaled);
+        }
+    }
+
+    fn add_to(&mut self, object: &Object, of: (EcoString, EcoString, EcoString), scaled: Scaled) {
         let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
-        let (Some((group, kind, name)), Some(scaled)) = (target(&object.node), scaled) else {
-            return;
-        };
+        let (group, kind, name) = of;
         let scaler = Scaler { name: named(&object.id.kind, &object.id.name), scaled };
         self.0.entry((namespace, group, kind, name)).or_default().push(scaler);
+    }
+
+    /// A policy of Kthena, which scales the groups of one ModelServing, or of several that share the load;
+    /// a target within a ModelServing is one of its roles (volcano-sh/kthena,
+    /// pkg/apis/workload/v1alpha1/autoscalingpolicy_types.go). Before v1.0.0 its binding has the target.
+    fn add_policy(&mut self, object: &Object) {
+        let spec = |path: &[&str]| object.node.get("spec").and_then(|spec| spec.at(path));
+        let several = spec(&["heterogeneousTarget", "params"]).map(Node::items).unwrap_or_default();
+        let of_groups = spec(&["homogeneousTarget"]).into_iter().chain(several).map(|of| {
+            let number = |key: &str| of.get(key).and_then(Node::as_int);
+            let scaled = match (number("minReplicas"), number("maxReplicas")) {
+                _ if of.at(&["target", "subTarget"]).is_some() => Some(Scaled::Roles),
+                (Some(least), Some(most)) if least > most => {
+                    Some(Scaled::Refused("its maxReplicas is less than its minReplicas"))
+                }
+                (Some(least), Some(most)) => Some(Scaled::AtLeast(least, most)),
+                _ => None,
+            };
+            (of.at(&["target", "targetRef", "name"]), scaled)
+        });
+        let of_roles = spec(&["disaggregatedTarget", "targetRef", "name"]);
+        let of_roles = of_roles.map(|name| (Some(name), Some(Scaled::Roles)));
+        for (name, scaled) in of_groups.chain(of_roles) {
+            if let (Some(name), Some(scaled)) = (name.and_then(Node::as_str), scaled) {
+                let target = (SERVINGS.into(), "ModelServing".into(), name.into());
+                self.add_to(object, target, scaled);
+            }
+        }
     }
 
     /// Whether there are none.
@@ -145,7 +198,8 @@ impl Autoscalers {
     pub(crate) fn replicas(&self, object: &Object, at: At) -> Option<i64> {
         let kept = self.kept(object)?;
         let all = self.of_object(object);
-        if let (At::Current, [Scaler { scaled: Scaled::UpTo(most), .. }]) = (at, all.as_slice()) {
+        if let (At::Current, [Scaler { scaled: Scaled::UpTo(_, most), .. }]) = (at, all.as_slice())
+        {
             return Some(stated(object)?.min(*most));
         }
         Some(if at == At::Max { kept.most } else { kept.least })
@@ -167,7 +221,7 @@ impl Autoscalers {
 
     /// What the autoscalers of a ModelServing leave it, if there are any.
     pub(crate) fn of_serving(&self, namespace: &str, name: &str, replicas: i64) -> Option<Kept> {
-        let all = self.scalers(namespace, "workload.serving.volcano.sh", "ModelServing", name);
+        let all = self.scalers(namespace, SERVINGS, "ModelServing", name);
         (!all.is_empty()).then(|| kept(&all, replicas))
     }
 
@@ -276,8 +330,10 @@ fn kept(all: &[&Scaler], stated: i64) -> Kept {
         stated == 0 && all.iter().all(|scaler| matches!(scaler.scaled, Scaled::Between(..)));
     let least = if scaler(|scaled| matches!(scaled, Scaled::Paused(_))) {
         floor
-    } else if rests || scaler(|scaled| matches!(scaled, Scaled::UpTo(_))) {
+    } else if rests {
         0
+    } else if scaler(|scaled| matches!(scaled, Scaled::UpTo(..))) {
+        floor
     } else {
         stated.min(most).max(floor)
     };
@@ -343,29 +399,41 @@ fn scaled_object(object: &Node) -> Option<Scaled> {
     if let Some(replicas) = replicas.and_then(|replicas| replicas.parse().ok()) {
         return Some(Scaled::Paused(replicas));
     }
-    // Paused without a number, KEDA leaves the workload at the replicas that it has.
-    if text("autoscaling.keda.sh/paused").as_deref() == Some("true") {
+    // Paused without a number, KEDA leaves the workload at the replicas that it has; so does a text that
+    // is no truth value (apis/keda/v1alpha1/scaledobject_types.go, `NeedToBePausedByAnnotation`).
+    let runs = |text: &str| matches!(text, "0" | "f" | "F" | "false" | "False" | "FALSE");
+    if text("autoscaling.keda.sh/paused").is_some_and(|text| !runs(&text)) {
         return None;
     }
-    // The defaults of KEDA (apis/keda/v1alpha1/scaledobject_types.go).
-    let of = |key: &str, default: i64| match object.at(&["spec", key]) {
-        Some(spec) => spec.as_int(),
-        None => Some(default),
+    // The defaults of KEDA, and its bounds (the same file, `CheckReplicaCountBoundsAreValid`).
+    let number = |key: &str| match object.at(&["spec", key]) {
+        Some(spec) => Some(Some(spec.as_int()?)),
+        None => Some(None),
     };
-    let (least, most) = (of("minReplicaCount", 0)?, of("maxReplicaCount", 100)?);
-    if least > 0 {
-        let refusal = "its maxReplicaCount is less than its minReplicaCount";
-        return Some(Scaled::between(least, most, refusal));
+    let [stated, most, idle] =
+        [number("minReplicaCount")?, number("maxReplicaCount")?, number("idleReplicaCount")?];
+    let (least, most) = (stated.unwrap_or(0), most.unwrap_or(100));
+    let bound = stated.map_or(0, |stated| stated.max(1));
+    if bound > most {
+        return Some(Scaled::Refused("its maxReplicaCount is less than its minReplicaCount"));
     }
-    // Neither trigger is ever inactive, and the webhook refuses 0 with them alone
-    // (apis/keda/v1alpha1/scaledobject_webhook.go, `verifyCPUMemoryScalers`).
+    if idle.is_some_and(|idle| idle >= bound) {
+        return Some(Scaled::Refused("its idleReplicaCount is not less than its minReplicaCount"));
+    }
+    // Neither trigger is ever inactive alone (pkg/scaling/scale_handler.go, `getScaledObjectState`), and
+    // the webhook refuses 0 with them (apis/keda/v1alpha1/scaledobject_webhook.go,
+    // `verifyCPUMemoryScalers`).
     let triggers = object.at(&["spec", "triggers"]).map(Node::items).unwrap_or_default();
     let measures_pods = |trigger: &Node| {
         matches!(trigger.get("type").and_then(Node::as_str), Some("cpu" | "memory"))
     };
-    Some(if !triggers.is_empty() && triggers.iter().all(measures_pods) {
-        Scaled::Refused("its triggers are cpu or memory alone, with minReplicaCount 0")
-    } else {
-        Scaled::UpTo(most)
+    let is_active = !triggers.is_empty() && triggers.iter().all(measures_pods);
+    Some(match (least > 0, is_active) {
+        (false, true) => {
+            Scaled::Refused("its triggers are cpu or memory alone, with minReplicaCount 0")
+        }
+        (false, false) => Scaled::UpTo(0, most),
+        (true, true) => Scaled::AtLeast(least, most),
+        (true, false) => idle.map_or(Scaled::AtLeast(least, most), |idle| Scaled::UpTo(idle, most)),
     })
 }

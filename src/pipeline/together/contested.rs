@@ -148,12 +148,41 @@ mod tests {
             (hpa("h", target, 30, 10), "its maxReplicas is less"),
             (keda("minReplicaCount: 7, maxReplicaCount: 5"), "its maxReplicaCount is less"),
             (keda("triggers: [{type: cpu, metadata: {value: '5'}}]"), "cpu or memory alone"),
+            (keda("idleReplicaCount: 0, triggers: [{type: cron}]"), "its idleReplicaCount is not"),
         ] {
             let (wanted, message) = of(&more);
             assert_eq!(wanted, Some(2), "{more}");
             assert!(message.contains(why), "{message}");
         }
         assert_eq!(of(&keda("triggers: [{type: cron}]")), (Some(0), String::new()));
+    }
+
+    #[test]
+    fn a_scaled_object_scales_a_workload_without_pods() {
+        let wanted = |replicas: &str, spec: &str, at: &str| {
+            let text = gpu_node("n1", 8, "")
+                + &format!(
+                    "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a, namespace: ml}}\nspec: {{{replicas}selector: {{matchLabels: {{app: a}}}}, template: {{metadata: {{labels: {{app: a}}}}, spec: {{containers: [{{name: c, image: x}}]}}}}}}\n---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {{name: s, namespace: ml}}\nspec: {{scaleTargetRef: {{name: a}}, {spec}}}\n"
+                );
+            let ran =
+                ome_on(&format!("plan -o json --at {at} -f {{in.yaml}}"), &[("in.yaml", &text)]);
+            ran.at("/placement/pods/wanted").as_u64().unwrap()
+        };
+        let (none, cron) = ("replicas: 0, ", "triggers: [{type: cron}]");
+        let cpu = "triggers: [{type: cpu}]";
+        for (replicas, spec, trigger, at, expected) in [
+            (none, "minReplicaCount: 2, maxReplicaCount: 5", cron, "min", 2),
+            (none, "minReplicaCount: 2, maxReplicaCount: 5", cron, "max", 5),
+            (none, "minReplicaCount: 2, maxReplicaCount: 5, idleReplicaCount: 0", cron, "min", 0),
+            (none, "minReplicaCount: 2, maxReplicaCount: 5, idleReplicaCount: 0", cron, "max", 5),
+            ("", "minReplicaCount: 3, maxReplicaCount: 5, idleReplicaCount: 1", cron, "min", 1),
+            ("", "minReplicaCount: 3, maxReplicaCount: 5, idleReplicaCount: 1", cron, "current", 1),
+            // Triggers that measure the pods are never inactive.
+            (none, "minReplicaCount: 2, maxReplicaCount: 5, idleReplicaCount: 0", cpu, "min", 2),
+        ] {
+            let spec = format!("{spec}, {trigger}");
+            assert_eq!(wanted(replicas, &spec, at), expected, "{replicas}{spec} at {at}");
+        }
     }
 
     #[test]
@@ -167,5 +196,32 @@ mod tests {
         };
         assert_eq!(of(1).at("/placement/verdict"), "fits");
         assert_eq!(of(3).at("/placement/notJudged/0/what"), "ModelServing ml/s");
+    }
+
+    #[test]
+    fn a_policy_of_kthena_scales_a_model_serving() {
+        let of = |kind: &str, spec: &str, at: &str| {
+            let text = gpu_node("n1", 8, "")
+                + &serving("s", "2", "1")
+                + &format!(
+                    "---\napiVersion: workload.serving.volcano.sh/v1alpha1\nkind: {kind}\nmetadata: {{name: p, namespace: ml}}\nspec: {{{spec}}}\n"
+                );
+            let ran =
+                ome_on(&format!("plan -o json --at {at} -f {{in.yaml}}"), &[("in.yaml", &text)]);
+            ran.at("/placement/notJudged/0/message").as_str().unwrap_or("").to_owned()
+        };
+        let (policy, binding) = ("AutoscalingPolicy", "AutoscalingPolicyBinding");
+        let target = "target: {targetRef: {kind: ModelServing, name: s}}";
+        let one = |limits: &str| format!("homogeneousTarget: {{{target}, {limits}}}");
+        assert!(of(policy, &one("minReplicas: 3, maxReplicas: 4"), "min").contains("3..4 groups"));
+        assert!(of(binding, &one("minReplicas: 3, maxReplicas: 4"), "min").contains("3..4 groups"));
+        assert!(of(policy, &one("minReplicas: 1, maxReplicas: 4"), "max").contains("2..4 groups"));
+        assert_eq!(of(policy, &one("minReplicas: 1, maxReplicas: 4"), "min"), "");
+        let several = format!(
+            "heterogeneousTarget: {{params: [{{{target}, minReplicas: 3, maxReplicas: 4}}]}}"
+        );
+        assert!(of(policy, &several, "min").contains("3..4 groups"));
+        let role = "homogeneousTarget: {target: {targetRef: {name: s}, subTarget: {kind: Role, name: r}}, minReplicas: 3, maxReplicas: 4}";
+        assert!(of(policy, role, "min").contains("roles"), "{}", of(policy, role, "min"));
     }
 }
