@@ -9,7 +9,7 @@
 //! Quota is what workloads that were admitted before leave ([`Ledger`]); what others run in the
 //! queue is known from pods of the input. Not modeled: preemption, fair sharing, admission checks, topologies.
 
-use super::cohort::{Amount, Tree};
+use super::cohort::{Amount, Tree, in_cycle};
 use super::cohort::{Ledger, milli};
 use crate::api::{ClusterQueue, Field, FlavorQuotas, LocalQueue, ResourceGroup, was_in_cluster};
 use crate::catalog::Catalog;
@@ -272,6 +272,13 @@ fn open<'a>(
         }
         return Err(format!(
             "ClusterQueue `{name}` is inactive: ResourceFlavor `{missing}` is not in the input"
+        )
+        .into());
+    }
+    // No queue below such cohorts is looked at (`skipInactiveCQReason` in the cache of Kueue).
+    if let Some(cohort) = cluster.cohort.as_ref().and_then(|cohort| in_cycle(catalog, cohort)) {
+        return Err(format!(
+            "ClusterQueue `{name}` is left out: its Cohort `{cohort}` is among its own parents"
         )
         .into());
     }

@@ -35,6 +35,23 @@ pub(super) fn milli(quantity: &Quantity) -> Milli {
 /// The deepest nesting that is followed: Kueue leaves cohorts in a cycle out.
 const DEEPEST: usize = 32;
 
+/// The first cohort, from one on upwards, that is among its own parents.
+pub(super) fn in_cycle(catalog: &Catalog, from: &EcoString) -> Option<EcoString> {
+    let mut seen = BTreeSet::new();
+    let mut next = Some(from.clone());
+    while let Some(name) = next {
+        if !seen.insert(name.clone()) {
+            return Some(name);
+        }
+        next = catalog
+            .cohorts()
+            .iter()
+            .find(|object| object.id.name == name)
+            .and_then(|object| cohort(object).parent);
+    }
+    None
+}
+
 /// The tree of cohorts with what is in use in its queues.
 pub(super) struct Tree<'a> {
     catalog: &'a Catalog,

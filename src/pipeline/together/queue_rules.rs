@@ -231,4 +231,27 @@ mod tests {
         assert!(of("matchLabels: {kubernetes.io/metadata.name: ml}", "").is_empty());
         assert!(of("", "").is_empty());
     }
+
+    #[test]
+    fn a_queue_below_a_cohort_in_a_cycle_admits_nothing() {
+        let cohort = |name: &str, parent: &str| {
+            format!(
+                "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: Cohort\nmetadata: {{name: {name}}}\nspec: {{parentName: {parent}}}\n"
+            )
+        };
+        let queue = "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {name: f}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: cq}\nspec: {cohort: a, namespaceSelector: {}, resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: f, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}]}]}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: q, namespace: ml}\nspec: {clusterQueue: cq}\n";
+        for (parents, waits) in [
+            ([("a", "b"), ("b", "a")], true),
+            // Above the cohort of the queue.
+            ([("a", "b"), ("b", "b")], true),
+            ([("a", "b"), ("b", "c")], false),
+        ] {
+            let cohorts: String = parents.iter().map(|(name, of)| cohort(name, of)).collect();
+            let text = gpu_node("n1", 8, "") + DEPLOYMENT + queue + &cohorts;
+            let ran = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)]);
+            let message = ran.at("/placement/pending/0/message").to_string();
+            assert_eq!(message.contains("is among its own parents"), waits, "{message}");
+            assert_eq!(ran.code, if waits { 2 } else { 0 }, "{}", ran.out);
+        }
+    }
 }
