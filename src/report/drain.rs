@@ -113,7 +113,7 @@ impl View<'_> {
             ));
         }
         let count = plural(drain.nodes.len(), "node");
-        let waiting = drain.waiting[1].len() + drain.held;
+        let waiting = drain.waiting[1].len();
         let waits = match waiting {
             0 => String::new(),
             1 => "; 1 pod waits as before".to_owned(),

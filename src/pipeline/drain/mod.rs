@@ -117,10 +117,8 @@ pub struct Drain {
     pub guided: bool,
     /// The nodes before and after.
     pub maps: [Vec<NodeUse>; 2],
-    /// The pods without a node, before and after.
+    /// The pods without a node, before and after, those that queues hold among them.
     pub waiting: [Vec<Pending>; 2],
-    /// How many pods queues hold beside them.
-    pub held: usize,
     /// Whether the running pods are the state before; otherwise, it is where the input would be
     /// placed.
     pub runs: bool,
@@ -247,7 +245,6 @@ fn answer(
         },
         not_judged,
         assumed,
-        held: site.held,
         maps: [site.map(&site.world), site.map(&played.world)],
         waiting: [site.waiting(&site.world), site.waiting(&played.world)],
         stages: played.stages,

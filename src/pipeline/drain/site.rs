@@ -53,8 +53,8 @@ pub(super) struct Site<'a> {
     pub(super) budgets: Vec<DrainBudget>,
     /// Pods that nothing creates again, with their names.
     pub(super) bare: BTreeMap<PodId, EcoString>,
-    /// How many pods queues hold: they have no node, and none to lose.
-    pub(super) held: usize,
+    /// The owners of what waits in queues; without a pod where it is not created before.
+    queued: Vec<(EcoString, Option<PodId>)>,
 }
 
 /// The code of a pod without a node.
@@ -151,16 +151,27 @@ impl<'a> Site<'a> {
         let held = today.held(&ground, &waiting);
         let nodes: Vec<NodeId> = scheduler.nodes().map(|(node, _)| node).collect();
         // What waits in a queue competes with the pods that are created again.
-        for pod in &held {
-            let template = scheduler.template(Arc::clone(pod));
-            scheduler.add(template);
-        }
+        let wait = |scheduler: &mut Scheduler| {
+            let add = |(owner, pod): &(EcoString, Arc<PodTemplate>)| {
+                let template = scheduler.template(Arc::clone(pod));
+                (owner.clone(), Some(scheduler.add(template)))
+            };
+            held.iter().map(add).collect::<Vec<_>>()
+        };
+        // Those of a cluster have their gate; the queues gate what comes after them.
+        let mut queued = if today.runs { wait(&mut scheduler) } else { Vec::new() };
         let mut world = World::new(scheduler);
         let mut queues = today.queues(&ground, &mut world, &slots, &others, &waiting.1);
+        if !today.runs {
+            queued = world.arrive(|mut scheduler| {
+                let added = wait(&mut scheduler);
+                (scheduler, added)
+            });
+        }
+        queued.extend(today.held_whole().into_iter().map(|owner| (owner, None)));
         let mut workloads = Vec::new();
         let mut place = HashMap::new();
         let (mut bare, mut fixed) = (BTreeMap::new(), Vec::new());
-        let mut waiting_in_queues = 0;
         for (at, workload) in today.fleet.workloads.iter().enumerate() {
             // Pods of a DaemonSet end with their node; `kubectl drain --ignore-daemonsets` leaves
             // them.
@@ -175,11 +186,8 @@ impl<'a> Site<'a> {
                 let wanted = &workload.replicas[replica];
                 // Pods that a queue holds have no node to lose.
                 if wanted.held {
-                    waiting_in_queues += wanted.pods.len();
                     continue;
                 }
-                let held = (0..slots.len()).filter(|part| wanted.holds(*part));
-                waiting_in_queues += held.count();
                 if wanted.together > 1 {
                     keeping.together = true;
                     keeping.whole_groups = true;
@@ -241,8 +249,7 @@ impl<'a> Site<'a> {
         // What the input has in motion ends before the drain, and is not counted as its work.
         rest(&mut world, &mut queues, catalog);
         let budgets = budgets(catalog);
-        let held = waiting_in_queues;
-        Self { catalog, today, world, queues, nodes, workloads, place, budgets, bare, held }
+        Self { catalog, today, world, queues, nodes, workloads, place, budgets, bare, queued }
     }
 
     /// The owner and the name of a pod.
@@ -455,11 +462,17 @@ impl<'a> Site<'a> {
     }
 
     /// The first pod that had a node before and has none now: it waits, or admission refuses the pod that
-    /// would replace it, such as a quota that is less than what runs. With the reason.
+    /// would replace it, such as a quota that is less than what runs. With the reason. A pod of the same
+    /// owner that waited in a queue and has a node now is as good.
     pub(super) fn displaced(&self, world: &World) -> Option<(EcoString, EcoString)> {
+        let has_node = |world: &World, pod: PodId| world.scheduler().state(pod).node().is_some();
         self.workloads.iter().find_map(|workload| {
+            let of_owner = self.queued.iter().filter(|(owner, _)| *owner == workload.owner);
+            let pods = of_owner.filter_map(|(_, pod)| *pod);
+            let came = pods.filter(|pod| !has_node(&self.world, *pod) && has_node(world, *pod));
+            let came = came.count();
             let members = self.world.members(workload.id).iter().zip(world.members(workload.id));
-            members.zip(&workload.names).find_map(|((before, now), name)| {
+            let mut lost = members.zip(&workload.names).filter_map(|((before, now), name)| {
                 self.world.scheduler().state(before.pod?).node()?;
                 let pod = now.pod?;
                 let why = match world.phase(pod) {
@@ -469,7 +482,8 @@ impl<'a> Site<'a> {
                     PodPhase::Ready | PodPhase::Starting | PodPhase::Terminating => return None,
                 };
                 Some((name.clone(), why))
-            })
+            });
+            lost.nth(came)
         })
     }
 
@@ -506,7 +520,23 @@ impl<'a> Site<'a> {
             let members = world.members(workload.id).iter().map(|member| member.pod);
             members.enumerate().filter_map(waits).collect::<Vec<_>>()
         };
-        self.workloads.iter().flat_map(of).collect()
+        let queued = self.queued.iter().filter_map(|(owner, pod)| {
+            if pod.is_some_and(|pod| world.phase(pod) != PodPhase::Pending) {
+                return None;
+            }
+            let message = EcoString::from("the pod waits in its queue");
+            Some(Pending {
+                service: owner.clone(),
+                component: EcoString::new(),
+                replica: 0,
+                pods: 1,
+                code: "quota",
+                short: message.clone(),
+                message,
+                ran: false,
+            })
+        });
+        self.workloads.iter().flat_map(of).chain(queued).collect()
     }
 
     /// The class that describes a node.

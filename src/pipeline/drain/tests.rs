@@ -320,3 +320,51 @@ fn a_pod_that_tolerates_the_cordon_is_evicted_once_and_comes_back() {
     let ran = ome_on("drain --max -f {in.yaml}", &[("in.yaml", &text)]);
     assert!(ran.out.starts_with("drain n2, "), "{}", ran.out);
 }
+
+/// Two nodes with room, and what waits in queues of an input in which nothing runs.
+#[test]
+fn what_waits_in_a_queue_has_no_node_to_lose_and_waits_on() {
+    use crate::testing::{gpu_node, ome_on};
+    let queues = "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {name: f}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: cq}\nspec: {namespaceSelector: {}, resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: f, resources: [{name: nvidia.com/gpu, nominalQuota: 2}]}]}]}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: q, namespace: ml}\nspec: {clusterQueue: cq}\n";
+    let template = "spec: {restartPolicy: RESTART, containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}";
+    let label = "labels: {app: d, kueue.x-k8s.io/queue-name: q}";
+    let deployment = format!(
+        "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d, namespace: ml, {label}}}\nspec: {{replicas: 3, selector: {{matchLabels: {{app: d}}}}, template: {{metadata: {{{label}}}, {template}}}}}\n"
+    );
+    let job = format!(
+        "---\napiVersion: batch/v1\nkind: Job\nmetadata: {{name: j, namespace: ml, {label}}}\nspec: {{parallelism: 3, completions: 3, suspend: true, template: {{{template}}}}}\n"
+    );
+    for (workload, moved, end) in [
+        (deployment.replace("RESTART", "Always"), 1, "no pod moves; 1 pod waits as before"),
+        (job.replace("RESTART", "Never"), 0, "no pod moves; 3 pods wait as before"),
+    ] {
+        let text = gpu_node("n1", 4, "") + &gpu_node("n2", 4, "") + queues + &workload;
+        let ran = ome_on("drain n1 -o json -f {in.yaml}", &[("in.yaml", &text)]);
+        let stages = ran.at("/drain/stages");
+        let names = stages.as_array().into_iter().flatten();
+        let names: Vec<&Value> = names.flat_map(|s| s["evicted"].as_array().unwrap()).collect();
+        assert!(names.len() == moved && !names.contains(&&json!("")), "{names:?}");
+        let ran = ome_on("drain n1 -f {in.yaml}", &[("in.yaml", &text)]);
+        assert!(ran.code == 0 && ran.out.contains(end), "{}", ran.out);
+    }
+}
+
+#[test]
+fn a_group_that_gets_devices_for_some_of_its_pods_waits() {
+    use crate::testing::{gpu_node, ome_on};
+    let class = "---\n{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}, spec: {}}\n---\n{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: t, namespace: ml}, spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}}}\n";
+    let slice = |node: &str| {
+        format!(
+            "---\n{{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {{name: {node}}}, spec: {{driver: d.example, nodeName: {node}, pool: {{name: {node}, generation: 1, resourceSliceCount: 1}}, devices: [{{name: a}}, {{name: b}}]}}}}\n"
+        )
+    };
+    let groups = "---\napiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: l, namespace: ml}\nspec: {replicas: 2, leaderWorkerTemplate: {size: 3, workerTemplate: {spec: {resourceClaims: [{name: d, resourceClaimTemplateName: t}], containers: [{name: c, image: x, resources: {claims: [{name: d}]}}]}}}}\n";
+    let text = gpu_node("n1", 0, "")
+        + &gpu_node("n2", 0, "")
+        + class
+        + &slice("n1")
+        + &slice("n2")
+        + groups;
+    let ran = ome_on("drain n1 -f {in.yaml}", &[("in.yaml", &text)]);
+    assert!(ran.code == 2 && ran.out.contains("cannot allocate all claims"), "{}", ran.out);
+}

@@ -15,7 +15,7 @@ use crate::cluster::schedule::{NodeId, PodId, PodTemplate};
 use crate::operators::kueue::pods::is_held;
 use crate::pipeline::built::gpus;
 use crate::pipeline::queues::{self, Queues};
-use crate::pipeline::running::{OwnerName, RunningPods};
+use crate::pipeline::running::{OwnerName, RunningPod, RunningPods};
 use crate::rollout::World;
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -229,12 +229,13 @@ impl Today {
         queues::waiting(ground.catalog, &ground.context)
     }
 
-    /// The pods that wait in its queues, in their order.
+    /// The pods that wait in its queues, in their order; not those that a queue admits as a whole, which
+    /// are not created before.
     pub(in crate::pipeline) fn held(
         &self,
         ground: &Ground<'_>,
         (waiting, templates): &(RunningPods<'_>, Vec<Arc<PodTemplate>>),
-    ) -> Vec<Arc<PodTemplate>> {
+    ) -> Vec<(EcoString, Arc<PodTemplate>)> {
         if !ground.catalog.has_queues() {
             return Vec::new();
         }
@@ -242,16 +243,29 @@ impl Today {
             let all = waiting.all.iter().zip(templates).enumerate();
             let mut all: Vec<_> = all.filter(|(_, (_, pod))| is_held(pod)).collect();
             all.sort_by_key(|(at, (pod, _))| (pod.object.created(), *at));
-            return all.into_iter().map(|(_, (_, pod))| Arc::clone(pod)).collect();
+            let named = |(_, (pod, template)): (usize, (&RunningPod<'_>, &Arc<PodTemplate>))| {
+                (pod.name().into(), Arc::clone(template))
+            };
+            return all.into_iter().map(named).collect();
         }
-        let mut all = Vec::new();
-        for at in self.workloads.held.keys() {
-            // The pods of what a queue admits as a whole are not created before.
-            if self.workloads.claims[*at].queue_of_all().is_none() {
-                all.extend(held_pods(&self.fleet.workloads[*at]));
-            }
-        }
-        all
+        let all = self.workloads.held.keys();
+        let all = all.filter(|at| self.workloads.claims[**at].queue_of_all().is_none());
+        let pods = |at: &usize| {
+            let owner = self.owners[*at].clone();
+            held_pods(&self.fleet.workloads[*at]).into_iter().map(move |pod| (owner.clone(), pod))
+        };
+        all.flat_map(pods).collect()
+    }
+
+    /// The owners of the pods that are not created before a queue admits all of them, for each pod.
+    pub(in crate::pipeline) fn held_whole(&self) -> Vec<EcoString> {
+        let all = self.workloads.held.keys();
+        let all = all.filter(|at| self.workloads.claims[**at].queue_of_all().is_some());
+        let owners = |at: &usize| {
+            let pods = held_pods(&self.fleet.workloads[*at]).len();
+            std::iter::repeat_n(self.owners[*at].clone(), pods)
+        };
+        all.flat_map(owners).collect()
     }
 
     /// Whether the pods of a workload go with their nodes.
