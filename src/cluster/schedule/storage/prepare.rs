@@ -214,6 +214,16 @@ impl Storage {
         }
     }
 
+    /// Whether a class makes a file system for a claim, which the nodes of all zones can mount: several may
+    /// have it at once, and its provisioner is none of disks.
+    pub(super) fn is_file_system(&self, spec: &ClaimSpec) -> bool {
+        let is_of_many = |mode: &EcoString| mode == "ReadWriteMany" || mode == "ReadOnlyMany";
+        self.class_of(spec).is_some_and(|class| {
+            let is_disk = spec.block || ZONAL.contains(&class.provisioner.as_str());
+            !is_disk && class.zones().next().is_none() && spec.modes.iter().any(is_of_many)
+        })
+    }
+
     /// Why it is open which zone a volume of these is in: its class makes it before a pod has a node, and
     /// no pod follows it there. For nodes of several zones.
     pub(in crate::cluster::schedule) fn placed_by_driver(

@@ -96,3 +96,30 @@ fn a_volume_that_is_kept_for_a_claim_is_the_only_one_that_it_gets() {
         assert_eq!(ran.at("/placement/verdict"), verdict, "{mode} {zone}: {}", ran.out);
     }
 }
+
+#[test]
+fn a_file_system_is_there_for_the_nodes_of_all_zones() {
+    let node = |name: &str, zone: &str| {
+        gpu_node(name, 4, "")
+            .replace("labels: {", &format!("labels: {{topology.kubernetes.io/zone: {zone}, "))
+    };
+    let nodes = node("n1", "a") + &node("n2", "b");
+    assert!(nodes.contains("zone: b"), "{nodes}");
+    let pods = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ml}\nspec: {replicas: 2, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 4}}}]}}}\n";
+    let waits = "volumeBindingMode: WaitForFirstConsumer";
+    let only = "allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [a]}]}]";
+    for (driver, mode, class, verdict) in [
+        ("files.example", "ReadWriteMany", "", "fits"),
+        ("files.example", "ReadOnlyMany", "", "fits"),
+        ("files.example", "ReadWriteOnce", "", "does-not-fit"),
+        ("ebs.csi.aws.com", "ReadWriteMany", "", "does-not-fit"),
+        ("files.example", "ReadWriteMany", only, "does-not-fit"),
+    ] {
+        let claim = format!(
+            "---\n{{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {{name: s}}, provisioner: {driver}, {waits}, {class}}}\n---\n{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: c, namespace: ml}}, spec: {{storageClassName: s, accessModes: [{mode}], resources: {{requests: {{storage: 1Gi}}}}}}}}\n"
+        );
+        let text = nodes.clone() + &claim + pods;
+        let ran = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)]);
+        assert_eq!(ran.at("/placement/verdict"), verdict, "{driver} {mode} {class}: {}", ran.out);
+    }
+}

@@ -175,7 +175,8 @@ impl Storage {
                 self.provision(*claim, None);
                 (taken.bound, taken.provisioned) = (true, true);
             } else if provisioner.is_some_and(|provisioner| self.answers(&provisioner)) {
-                self.provision(*claim, machine.label(ZONE));
+                let is_everywhere = self.settles && self.is_file_system(&spec);
+                self.provision(*claim, machine.label(ZONE).filter(|_| !is_everywhere));
                 (taken.bound, taken.provisioned) = (true, true);
             } else {
                 taken.complete = false;
