@@ -277,12 +277,20 @@ fn answer(planned: &PlannedServing<'_>) -> String {
         (None, Some((fit, all))) => {
             // Groups are gangs: a part of them is no success.
             let open = planned.placement.as_ref().and_then(Placement::not_judged);
-            let sign = match fit == all {
+            // Nor are gangs that start without the pods that they do not wait for.
+            let missing = planned.placement.as_ref().map_or(0, Placement::pending);
+            let sign = match fit == all && missing == 0 {
                 true if open.is_some() => "!",
                 true => "✓",
                 false => "✗",
             };
-            format!(" · {sign} {fit} of {all} groups fit the nodes")
+            let without = match missing {
+                _ if fit < all => String::new(),
+                0 => String::new(),
+                1 => ", without 1 of their pods".to_owned(),
+                many => format!(", without {many} of their pods"),
+            };
+            format!(" · {sign} {fit} of {all} groups fit the nodes{without}")
         }
     };
     format!("{}, {pods} pods, {gpus} GPUs{fits}", plural(groups, "group"))
@@ -357,4 +365,32 @@ pub fn markdown(planned: &[PlannedServing<'_>], notes: &Notes<'_>, sources: &Sou
     }
     markdown::list(&mut out, remarks);
     out.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{gpu_node, ome_on};
+
+    #[test]
+    fn gangs_that_start_without_some_of_their_pods_do_not_fit() {
+        let role = |name: &str| {
+            format!(
+                "{{name: {name}, replicas: 1, workerReplicas: 0, entryTemplate: {{spec: {{containers: [{{name: c, image: i, resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}}}}}"
+            )
+        };
+        let serving = format!(
+            "---\napiVersion: workload.serving.volcano.sh/v1alpha1\nkind: ModelServing\nmetadata: {{name: s, namespace: ml}}\nspec: {{replicas: 2, schedulerName: volcano, template: {{gangPolicy: {{minRoleReplicas: {{p: 1}}}}, roles: [{}, {}]}}}}\n",
+            role("p"),
+            role("d")
+        );
+        for (gpus, code, sentence) in [
+            (4, 0, "✓ 2 of 2 groups fit the nodes\n"),
+            (3, 2, "✗ 2 of 2 groups fit the nodes, without 1 of their pods\n"),
+            (1, 2, "✗ 1 of 2 groups fit the nodes\n"),
+        ] {
+            let text = gpu_node("n1", gpus, "") + &serving;
+            let ran = ome_on("explain s -f {in.yaml}", &[("in.yaml", &text)]);
+            assert!(ran.code == code && ran.out.contains(sentence), "{gpus}: {}", ran.out);
+        }
+    }
 }
