@@ -23,6 +23,8 @@ pub struct Placement {
     pub replicas: usize,
     /// How many more replicas would fit.
     pub more: usize,
+    /// Nodes have room for more of them than their queue has quota for.
+    pub by_quota: bool,
     /// Whether all of `wanted` would have a node if nothing else were planned; `None` if unknown.
     pub alone: Option<bool>,
     /// Why the other pods have no node.

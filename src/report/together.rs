@@ -289,6 +289,11 @@ pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
     let (first, last) = (look.filters.first()?, look.filters.last()?);
     let nodes = plural(first.r#in, "node");
     let would = match (placement.more, last.out) {
+        _ if placement.by_quota => {
+            let more = if placement.more == 0 { "no".into() } else { placement.more.to_string() };
+            let (placed, wanted) = (placement.placed, plural(placement.wanted, "pod"));
+            return Some(format!("{placed} of {wanted}{on}{stay}; {more} more would get quota"));
+        }
         (0, 0) => "no more would fit".to_owned(),
         // What refuses these pods does not ask nodes.
         (0, out) if placement.pending() > 0 => format!("{out} of {nodes} would take one"),

@@ -25,6 +25,7 @@ use crate::cluster::fleet::{
     Came, Fleet, Growth, Holder, Manner, Placed, Remedy, Rooms, Running, Verdict, Workload,
 };
 use crate::cluster::schedule::{Eviction, NodeId};
+use crate::operators::kueue::cohort::Ledger as Quota;
 use crate::pipeline::plan::Planner;
 use crate::pipeline::planned::Planned;
 use crate::pipeline::running::{Creator, RunningPod, RunningPods};
@@ -55,7 +56,7 @@ pub(super) fn place<'a>(
     // Quota comes before nodes: Kueue suspends a workload, so that its pods never reach the
     // scheduler.
     let in_use = InUse::of(ground.ran(), planned, &claims, &fleet);
-    let held = quota::hold(catalog, planned, &claims, &mut fleet, &in_use);
+    let (held, ledger) = quota::hold(catalog, planned, &claims, &mut fleet, &in_use);
     let before_loss = options.lost.map(|lost| {
         let map = |placed: &Placed| {
             let map = options.map.then(|| map::nodes(catalog, placed, &claims));
@@ -145,6 +146,7 @@ pub(super) fn place<'a>(
         fleet: &fleet,
         claims: &claims,
         held: &held,
+        ledger: &ledger,
         unjudged: &unjudged,
         open: &open,
     };
@@ -394,6 +396,8 @@ struct Owners<'s, 'a> {
     claims: &'s [Claim],
     /// Why claims wait for quota.
     held: &'s BTreeMap<usize, EcoString>,
+    /// What queues have admitted.
+    ledger: &'s Quota,
     /// The claims of which it is not judged where their pods go, and why.
     unjudged: &'s BTreeMap<usize, EcoString>,
     /// The claims of which it is not judged whether their pods start, and why.
@@ -419,10 +423,18 @@ impl<'a> Owners<'_, 'a> {
                 reasons.of(at, claim, fleet, self.held.get(&at), &mut answer.pending);
             placement.unjudged = self.unjudged.get(&at).cloned();
             placement.open = self.open.get(&at).cloned();
-            if let Who::Component(service, _) = claim.who
+            if let Who::Component(service, component) = claim.who
                 && service < shown
             {
                 reasons.room(at, fleet, &mut rooms, &mut placement);
+                let (service, workload) = (&planned[service], &fleet.workloads[at]);
+                let component = &service.components[component];
+                let namespace = &service.service.namespace;
+                let more = placement.more;
+                placement.more =
+                    quota::more(catalog, namespace, component, workload, more, self.ledger);
+                placement.replicas -= more - placement.more;
+                placement.by_quota = placement.more < more;
                 if options.look {
                     placement.look = reasons.look(at, fleet).map(Box::new);
                 }

@@ -254,4 +254,25 @@ mod tests {
             assert_eq!(ran.code, if waits { 2 } else { 0 }, "{}", ran.out);
         }
     }
+
+    #[test]
+    fn no_more_replicas_would_fit_than_their_queue_has_quota_for() {
+        let service = "---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: i, namespace: ml, labels: {kueue.x-k8s.io/queue-name: q}, annotations: {serving.kserve.io/deploymentMode: RawDeployment}}\nspec: {predictor: {minReplicas: 2, containers: [{name: kserve-container, image: x, resources: {requests: {cpu: 1, memory: 1Gi, nvidia.com/gpu: 1}, limits: {cpu: 1, memory: 1Gi, nvidia.com/gpu: 1}}}]}}\n";
+        for (quota, replicas, sentence) in [
+            (2, 2, "; no more would get quota"),
+            (5, 5, "; 3 more would get quota"),
+            (20, 8, "; 6 more would fit on 1 of 1 node"),
+            (1, 1, "; 1 of 1 node would take one"),
+        ] {
+            let queue = format!(
+                "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {{name: f}}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {{name: cq}}\nspec: {{namespaceSelector: {{}}, resourceGroups: [{{coveredResources: [cpu, memory, nvidia.com/gpu], flavors: [{{name: f, resources: [{{name: cpu, nominalQuota: 99}}, {{name: memory, nominalQuota: 1Ti}}, {{name: nvidia.com/gpu, nominalQuota: {quota}}}]}}]}}]}}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {{name: q, namespace: ml}}\nspec: {{clusterQueue: cq}}\n"
+            );
+            let text = gpu_node("n1", 8, "") + service + &queue;
+            let ran = ome_on("explain i -f {in.yaml}", &[("in.yaml", &text)]);
+            assert!(ran.out.contains(sentence), "{quota}: {}", ran.out);
+            let ran = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)]);
+            let found = ran.at("/services/0/components/0/fitsReplicas");
+            assert_eq!(found, replicas, "{quota}: {}", ran.out);
+        }
+    }
 }

@@ -20,14 +20,15 @@ use ecow::{EcoString, eco_format};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Holds the replicas that have to wait for quota. Returns, by index of the claim, the reason.
+/// Holds the replicas that have to wait for quota. Returns, by index of the claim, the reason, and what is
+/// admitted in the end.
 pub(super) fn hold(
     catalog: &Catalog,
     planned: &mut [Planned<'_>],
     claims: &[Claim],
     fleet: &mut Fleet,
     in_use: &InUse,
-) -> BTreeMap<usize, EcoString> {
+) -> (BTreeMap<usize, EcoString>, Ledger) {
     // Without queues in the input a label holds nothing.
     let has_queues = catalog.has_queues();
     let mut held = BTreeMap::new();
@@ -77,7 +78,41 @@ pub(super) fn hold(
         let each = planned_component.question.as_ref().map_or(Each::Pod, |question| question.each);
         planned_component.queue = joined(&decisions, each).map(Box::new);
     }
-    held
+    (held, ledger)
+}
+
+/// Of so many more replicas of a component, those that its queue admits after what the ledger has.
+pub(super) fn more(
+    catalog: &Catalog,
+    namespace: &str,
+    component: &PlannedComponent,
+    workload: &Workload,
+    more: usize,
+    ledger: &Ledger,
+) -> usize {
+    let (Some(decision), Some(question)) = (&component.queue, &component.question) else {
+        return more;
+    };
+    let replicas = workload.replicas.len();
+    if decision.unread.is_some() || replicas == 0 || more == 0 || !catalog.has_queues() {
+        return more;
+    }
+    // What Kueue admits as one may be a replica, or each of its pods.
+    let units = units::of(question, workload);
+    let of_one = |units: &Units| units.len().div_ceil(replicas);
+    let wanted = |units: &Units| i64::try_from(of_one(units) * more).unwrap_or(i64::MAX);
+    let counts: Vec<i64> = units.iter().map(wanted).collect();
+    let mut ledger = ledger.clone();
+    let admitted = question.admit(catalog, namespace, &decision.queue, Some(&counts), &mut ledger);
+    let fit = admitted.iter().zip(units.iter().zip(&counts)).map(|(decision, (units, count))| {
+        let Some(decision) = decision else { return more };
+        if decision.obstacle.is_some() {
+            return 0;
+        }
+        let admitted = usize::try_from(count - decision.waiting).unwrap_or(0);
+        admitted / of_one(units).max(1)
+    });
+    fit.min().unwrap_or(more).min(more)
 }
 
 /// What the queues of a component admit of each of its workloads, after what the ledger has, and what

@@ -246,7 +246,7 @@ impl Workloads {
         }
         let mut fleet = fleet(ground, &claimed_pods, &mut claims);
         let in_use = InUse::of(ground.ran(), &planned, &claims, &fleet);
-        let held = quota::hold(ground.catalog, &mut planned, &claims, &mut fleet, &in_use);
+        let (held, _) = quota::hold(ground.catalog, &mut planned, &claims, &mut fleet, &in_use);
         let lacks = |one: &&Planned<'_>| {
             one.diagnostics.iter().any(|found| found.code == Code::PresetsNotRead)
         };
