@@ -5,10 +5,11 @@ use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
 use crate::operators;
 use crate::pipeline::together::counted_kinds;
+use crate::quantity::Quantity;
 use crate::schema::{self, Schema};
 use crate::tree::effects::{self, Effect};
 use crate::tree::{Change, changes, covers};
-use crate::yaml::{Node, Segment};
+use crate::yaml::{FieldPath, Node, Segment};
 use ecow::{EcoString, eco_format};
 use std::collections::HashMap;
 
@@ -115,7 +116,9 @@ pub(crate) fn refused(before: &Catalog, after: &Catalog) -> Vec<Diagnostic> {
         if is_open(before, earlier) || is_open(after, object) || is_replaced(object) {
             return None;
         }
-        Some(finding(&object.id, &refused_change(earlier, object)?))
+        let change = refused_change(earlier, object);
+        let refused = change.map(|change| finding(&object.id, &change));
+        refused.or_else(|| refused_growth(after, earlier, object))
     };
     let mut found = refused_services(before, after);
     found.extend(after.objects().filter(|object| judged(object)).filter_map(change));
@@ -136,6 +139,45 @@ pub(crate) fn finding(object: &ObjectRef, change: &Change) -> Diagnostic {
     } else {
         "delete the object before the change is applied, or keep the field as it was"
     })
+}
+
+/// The finding on a claim that becomes larger where its volume cannot (plugin/pkg/admission/storage/
+/// persistentvolume/resize/admission.go, `Validate`). A claim of a manifest is taken as bound.
+fn refused_growth(catalog: &Catalog, earlier: &Object, object: &Object) -> Option<Diagnostic> {
+    const SIZE: [&str; 4] = ["spec", "resources", "requests", "storage"];
+    if object.id.kind != "PersistentVolumeClaim" {
+        return None;
+    }
+    let size = |object: &Object| Quantity::parse(&object.node.at(&SIZE)?.scalar_text()?).ok();
+    if size(object)? <= size(earlier)? {
+        return None;
+    }
+    // A manifest need not name the class that the server filled in.
+    let class = |object: &Object| object.spec("storageClassName").and_then(Node::scalar_text);
+    let class = class(earlier).or_else(|| class(object))?;
+    let phase = earlier.node.at(&["status", "phase"]).and_then(Node::as_str);
+    let (why, help) = if phase.is_some_and(|phase| phase != "Bound") {
+        ("only a bound claim can grow".to_owned(), "wait until the claim is bound".to_owned())
+    } else {
+        let mut all = catalog.others().iter();
+        let is_it = |other: &&Object| other.id.kind == "StorageClass" && other.id.name == class;
+        let found = all.find(is_it).filter(|class| !is_open(catalog, class))?;
+        if found.node.get("allowVolumeExpansion").and_then(Node::as_bool) == Some(true) {
+            return None;
+        }
+        (
+            format!("StorageClass `{class}` does not have `allowVolumeExpansion: true`"),
+            format!(
+                "set `allowVolumeExpansion: true` in StorageClass `{class}` if its driver can expand volumes, or keep the size"
+            ),
+        )
+    };
+    let path = SIZE.iter().fold(FieldPath::root(), |path, key| path.field(*key)).to_string();
+    let message =
+        format!("`{path}` of {} may not grow: the API server refuses the update: {why}", object.id);
+    let place = object.node.at(&SIZE).and_then(|node| node.origin.span());
+    let found = Diagnostic::new(Code::ImmutableField, message).at(place).path(path);
+    Some(found.object(object.id.to_string()).help(help))
 }
 
 /// Whether an annotation may replace an object instead of updating it.
@@ -364,6 +406,37 @@ mod tests {
             // Argo CD may replace it.
             let replaced = ", annotations: {argocd.argoproj.io/sync-options: Replace=true}";
             assert_eq!(found(&object(of, "", before), &object(of, replaced, after)), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn a_claim_grows_where_its_class_allows_it() {
+        let claim = |size: &str, class: &str, status: &str| {
+            format!(
+                "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: a, namespace: ml}}\nspec: {{accessModes: [ReadWriteOnce]{class}, resources: {{requests: {{storage: {size}}}}}}}\n{status}---\n"
+            )
+        };
+        let class = |more: &str| {
+            format!(
+                "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {{name: s}}\nprovisioner: x\n{more}\n"
+            )
+        };
+        let (named, size) = (", storageClassName: s", "spec.resources.requests.storage");
+        let (grows, stays) = (class("allowVolumeExpansion: true"), class(""));
+        let pending = "status: {phase: Pending}\n";
+        for (before, after, path) in [
+            (claim("1Gi", named, "") + &grows, claim("2Gi", named, "") + &grows, None),
+            (claim("1Gi", named, "") + &stays, claim("2Gi", named, "") + &stays, Some(size)),
+            // A change of the class comes with it.
+            (claim("1Gi", named, "") + &stays, claim("2Gi", named, "") + &grows, None),
+            // The default class may be any.
+            (claim("1Gi", "", "") + &stays, claim("2Gi", "", "") + &stays, None),
+            // The class was not read.
+            (claim("1Gi", named, ""), claim("2Gi", named, ""), None),
+            (claim("1Gi", named, pending) + &grows, claim("2Gi", named, "") + &grows, Some(size)),
+        ] {
+            let expected: Vec<String> = path.iter().map(|path| (*path).to_owned()).collect();
+            assert_eq!(found(&before, &after), expected, "{before}{after}");
         }
     }
 
