@@ -1,5 +1,6 @@
 //! Objects of a cluster's state below directories of tests and of other projects: nodes, quotas and
-//! claims that a program's fixtures have are nobody's cluster.
+//! claims that a program's fixtures have are nobody's cluster. Nor are workloads there, which are
+//! read and not counted.
 
 use super::dispatch::Read;
 use crate::diag::{Code, Diagnostic, quoted};
@@ -7,9 +8,9 @@ use crate::load::kinds;
 use crate::source::SourceMap;
 use std::collections::BTreeMap;
 
-/// How many were left out of each directory.
+/// How many objects and how many workloads of each directory are not counted.
 #[derive(Default)]
-pub(super) struct Copies(BTreeMap<String, usize>);
+pub(super) struct Copies(BTreeMap<String, [usize; 2]>);
 
 impl Copies {
     /// Whether an object is left out.
@@ -23,22 +24,28 @@ impl Copies {
             Read::Item(item) => item.object(),
             Read::Settings(_, object) => object,
         };
-        if !kinds::is_state(&object.id.kind) {
+        let is_state = kinds::is_state(&object.id.kind);
+        if !is_state && !kinds::runs_pods(object.group(), &object.id.kind) {
             return false;
         }
         let Some(directory) = sources.get(object.span.source).copies(requested) else {
             return false;
         };
-        *self.0.entry(directory).or_default() += 1;
-        true
+        self.0.entry(directory).or_default()[usize::from(!is_state)] += 1;
+        is_state
     }
 
     pub(super) fn findings(self) -> impl Iterator<Item = Diagnostic> {
-        self.0.into_iter().map(|(directory, count)| {
-            let what = match count {
-                1 => "1 object of a cluster's state is".to_owned(),
-                _ => format!("{count} objects of a cluster's state are"),
+        self.0.into_iter().map(|(directory, [state, workloads])| {
+            let counted = |count: usize, what: &str, of: &str| match count {
+                0 => None,
+                1 => Some(format!("1 {what}{of}")),
+                _ => Some(format!("{count} {what}s{of}")),
             };
+            let state_is = counted(state, "object", " of a cluster's state");
+            let all = state_is.into_iter().chain(counted(workloads, "workload", ""));
+            let is = if state + workloads == 1 { "is" } else { "are" };
+            let what = format!("{} {is}", all.collect::<Vec<_>>().join(" and "));
             let help = format!("`-f {}` counts what is in it", quoted(&directory));
             Diagnostic::new(Code::CopiesLeftOut, format!("copies: {what} not counted"))
                 .in_file(directory)

@@ -5,6 +5,7 @@ use super::{ReadOptions, World, read};
 use crate::api::Semantics;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Request, load};
+use crate::testing::ome_on;
 use crate::yaml::Limits;
 
 /// A repository of these files.
@@ -258,6 +259,11 @@ fn the_state_of_a_cluster_is_not_read_from_tests() {
         .map(|finding| finding.message.clone())
         .collect();
     assert_eq!(found, ["copies: 2 objects of a cluster's state are not counted"]);
+    // Workloads are read, and not counted.
+    let job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {template: {spec: {containers: [{name: c, image: x}]}}}\n";
+    let world = repository(&[("tests/job.yaml", job)]);
+    let says = |finding: &Diagnostic| finding.message == "copies: 1 workload is not counted";
+    assert!(world.diagnostics.iter().any(says), "{:?}", world.diagnostics);
     let world = repository(&[("a/node.yaml", NODE), ("a/quota.yaml", quota)]);
     assert_eq!(world.catalog.machines().len(), 1);
     assert!(world.catalog.other("ResourceQuota", "default", "q").is_some());
@@ -361,5 +367,17 @@ fn a_strategy_that_no_release_has_is_an_error_in_a_tree_too() {
         let command = format!("plan -o json -f {path}");
         let ran = crate::testing::ome_on(&command, &[("in.yaml", &text)]);
         assert_eq!((ran.code, ran.at("/placement/verdict")), (1, "does-not-fit".into()), "{path}");
+    }
+}
+
+/// A mapping that groups fields of the one around it may be of a newer release.
+#[test]
+fn a_group_of_known_fields_may_be_newer() {
+    let text = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: a, namespace: ml}\nspec: {predictor: {podSpec: {volumes: []}, model: {modelFormat: {name: sklearn}, storageUri: 's3://a/b'}}}\n";
+    for (command, code) in
+        [("plan -o json -f", "newer-than-known"), ("validate -o json", "unknown-field")]
+    {
+        let ran = ome_on(&format!("{command} {{in.yaml}}"), &[("in.yaml", text)]);
+        assert!(ran.findings().contains(&code.to_owned()), "{command}: {}{}", ran.out, ran.err);
     }
 }
