@@ -1,14 +1,14 @@
 //! What lets a blocked drain complete: each edit is simulated.
 
 use super::play::{Guide, Played, play};
-use super::site::Site;
+use super::site::{MOST_TICKS, Site};
 use super::{DrainFix, Move};
 use crate::cluster::fleet::{Vacated, named};
-use crate::cluster::schedule::{Limit, NodeId, PodTemplate};
+use crate::cluster::schedule::{First, Limit, NodeId, PodId, PodTemplate};
 use crate::quantity::IntOrPercent;
 use crate::rollout::{DrainBudget, PodPhase};
 use ecow::{EcoString, eco_format};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Edits of one kind that are tried.
@@ -19,14 +19,39 @@ pub(super) fn find(site: &Site<'_>, nodes: &[NodeId], played: &Played) -> Option
     let blocked = played.blocked.as_ref()?;
     let edit = match blocked.by {
         "budget" => budgets(site, nodes, &blocked.pod)?,
-        "bare-pod" => eco_format!(
-            "delete pod {}, which nothing creates again, or drain with --force",
-            blocked.pod
-        ),
+        "bare-pod" => bare(site, nodes)?,
         // Better places cost nothing; more nodes are the last resort.
         _ => return place(site, nodes).or_else(|| add(site, nodes)),
     };
     Some(DrainFix { edit, moves: Vec::new() })
+}
+
+/// The pods on the nodes that nothing creates again are deleted, as `--force` does it.
+fn bare(site: &Site<'_>, nodes: &[NodeId]) -> Option<EcoString> {
+    let on = nodes.iter().flat_map(|node| site.world.scheduler().pods_on(*node));
+    let pods: BTreeMap<&EcoString, PodId> =
+        on.filter_map(|pod| Some((site.bare.get(pod)?, *pod))).collect();
+    let mut world = site.world.clone();
+    pods.values().for_each(|pod| world.end(*pod));
+    for _ in 0..MOST_TICKS {
+        if world.is_quiet() {
+            break;
+        }
+        world.advance(&mut First);
+    }
+    // Budgets and other pods may block then.
+    play(site, &world, nodes, &site.budgets, None).blocked.is_none().then(|| {
+        let (pods_are, create) = if pods.len() == 1 { ("pod", "it") } else { ("pods", "them") };
+        let names = pods.keys().take(MOST_EDITS).map(|name| name.as_str());
+        let names = names.collect::<Vec<_>>().join(", ");
+        let more = match pods.len().saturating_sub(MOST_EDITS) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        eco_format!(
+            "delete {pods_are} {names}{more}, as nothing creates {create} again, or drain with --force"
+        )
+    })
 }
 
 /// Budgets that allow one more pod to be evicted, as many as it takes.

@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// Nodes with this label are part of the control plane; a plan does not choose them.
 const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
 /// Most ticks until nothing moves.
-const MOST_TICKS: usize = 1_000;
+pub(super) const MOST_TICKS: usize = 1_000;
 
 /// A workload of the simulation.
 pub(super) struct SiteWorkload {

@@ -54,8 +54,14 @@ fn a_pod_that_nothing_creates_again_blocks_and_one_of_a_daemon_set_does_not() {
     let bare = [&nodes[..], &[pod("lone", "a", 1, None)]].concat();
     let drained = of(&bare, &["a"]);
     assert_eq!(blocked(&drained), Some(("bare-pod", "a", "ml/lone")));
-    assert!(fix(&drained).starts_with("delete pod ml/lone"), "{}", fix(&drained));
+    assert!(fix(&drained).starts_with("delete pod ml/lone, as"), "{}", fix(&drained));
     assert_eq!(drained.done, 0);
+    // All of them, and only if nothing else blocks.
+    let two = [&bare[..], &[pod("solo", "a", 1, None)]].concat();
+    assert!(fix(&of(&two, &["a"])).starts_with("delete pods ml/lone, ml/solo, as nothing"));
+    let guarded =
+        [&two[..], &[replica("chat", 0, "a", 1), budget("chat", json!({"minAvailable": 1}))]];
+    assert_eq!(fix(&of(&guarded.concat(), &["a"])), "");
     let agent = pod("agent-x", "a", 1, Some(("DaemonSet", "agent")));
     let drained = of(&[&nodes[..], &[agent]].concat(), &["a"]);
     assert!(drained.is_complete() && drained.moves.is_empty(), "{drained:?}");
