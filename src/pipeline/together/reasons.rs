@@ -11,6 +11,7 @@ use crate::cluster::{BlockedNodes, Machine, NodeRejection, mismatch, short_of};
 use crate::pipeline::placement::{Filtered, Look, Placement, Waiting};
 use crate::quantity::{Requirement, SelectorOperator};
 use ecow::{EcoString, eco_format};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -240,11 +241,13 @@ impl Reasons {
         let filters: Vec<Filtered> = filters.collect();
         let blocked = Arc::new(BlockedNodes::new(refused.iter().map(|(_, one)| one.clone())));
         // A node that the pod does not select is refused for its taint already, which says nothing
-        // about those that it selects. The sort is stable: equally near nodes keep their order.
+        // about those that it selects; and a node that more filters pass is nearer. The sort is
+        // stable: equally near nodes keep their order.
         refused.sort_by_key(|(answer, _)| {
             let (is_other, is_free, has_none, reason, share) = distance(answer);
             let is_foreign = !template.selects(scheduler.node(answer.node));
-            (is_other, is_free, is_foreign, has_none, reason, share)
+            let passed = answer.reasons.first().map_or(usize::MAX, Reason::filter);
+            (is_other, is_free, is_foreign, has_none, reason, Reverse(passed), share)
         });
         let first = refused.iter().find(|(answer, _)| could_hold(answer));
         let first = first.map(|(answer, _)| answer.node);

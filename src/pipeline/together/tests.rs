@@ -551,6 +551,15 @@ fn the_nearest_node_is_one_that_the_pod_selects() {
     let text = node("a", "there", "one") + &node("b", "here", "two") + job;
     let ran = ome_on("plan -f {in.yaml}", &[("in.yaml", &text)]);
     assert!(ran.out.contains("1 pod without a node (b: two"), "{}{}", ran.out, ran.err);
+    // Of those, one that only lacks its volume.
+    let volume = "---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: v}\nspec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], storageClassName: l, claimRef: {namespace: ml, name: c}, local: {path: /d}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [z]}]}]}}}\n---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: c, namespace: ml}\nspec: {accessModes: [ReadWriteOnce], storageClassName: l, volumeName: v, resources: {requests: {storage: 1Gi}}}\n";
+    let job = job.replace(
+        "nodeSelector: {here: a}",
+        "volumes: [{name: d, persistentVolumeClaim: {claimName: c}}]",
+    );
+    let text = node("a", "there", "one") + &gpu_node("b", 8, "") + volume + &job;
+    let ran = ome_on("plan -f {in.yaml}", &[("in.yaml", &text)]);
+    assert!(ran.out.contains("1 pod without a node (b: "), "{}{}", ran.out, ran.err);
 }
 
 /// Pods that a server refuses wait for no node, and the sentence about nodes does not say that they do.
