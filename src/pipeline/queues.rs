@@ -194,12 +194,15 @@ impl Queues {
         gated.sort_by_cached_key(|pod| Reverse(priority(*pod)));
         let groups = world.groups();
         let template = |pod: PodId| Arc::clone(world.scheduler().template_of(pod));
+        // Where a pod of a group has quota and the group has none of its own, each has its own.
+        let of_group = |pod: PodId| named(world.scheduler().template_of(pod));
+        let apart: BTreeSet<Unit> = self.admitted.keys().filter_map(|pod| of_group(*pod)).collect();
         let unit = |pod: PodId| {
             if let Some((workload, group)) = groups.get(&pod) {
                 return Unit::Group(*workload, *group);
             }
-            let group = named(world.scheduler().template_of(pod));
-            group.filter(|group| self.groups.contains_key(group)).unwrap_or(Unit::Pod(pod))
+            let is_one = |group: &Unit| self.groups.contains_key(group) || !apart.contains(group);
+            of_group(pod).filter(is_one).unwrap_or(Unit::Pod(pod))
         };
         // The pods of each unit. Terminating pods are among them: their quota is free only when they are
         // gone.

@@ -340,11 +340,18 @@ fn what_waits_in_a_queue_has_no_node_to_lose_and_waits_on() {
     let job = format!(
         "---\napiVersion: batch/v1\nkind: Job\nmetadata: {{name: j, namespace: ml, {label}}}\nspec: {{parallelism: 3, completions: 3, suspend: true, template: {{{template}}}}}\n"
     );
+    let groups = format!(
+        "---\napiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {{name: l, namespace: ml, {label}}}\nspec: {{replicas: 2, leaderWorkerTemplate: {{size: 2, workerTemplate: {{{template}}}}}}}\n"
+    );
     for (workload, moved, end) in [
         (deployment.replace("RESTART", "Always"), 1, "no pod moves; 1 pod waits as before"),
         (job.replace("RESTART", "Never"), 0, "no pod moves; 3 pods wait as before"),
+        // One pod of the group that waits would have quota.
+        (groups.replace("RESTART", "Always"), 1, "no pod moves; 2 pods wait as before"),
     ] {
-        let text = gpu_node("n1", 4, "") + &gpu_node("n2", 4, "") + queues + &workload;
+        let quota = if workload == groups.replace("RESTART", "Always") { "3" } else { "2" };
+        let queues = queues.replace("nominalQuota: 2", &format!("nominalQuota: {quota}"));
+        let text = gpu_node("n1", 4, "") + &gpu_node("n2", 4, "") + &queues + &workload;
         let ran = ome_on("drain n1 -o json -f {in.yaml}", &[("in.yaml", &text)]);
         let stages = ran.at("/drain/stages");
         let names = stages.as_array().into_iter().flatten();

@@ -367,7 +367,7 @@ pub(super) fn held(
             continue;
         }
         let mut waiting = Waiting { owner: claim.service.clone(), pods: Vec::new(), held: None };
-        let held = held_pods(workload);
+        let held = held_pods(&claim.service, workload);
         if claim.queue_of_all().is_some() {
             // Its pods are not created before all are admitted.
             waiting.held = Some((held.len(), why.clone()));

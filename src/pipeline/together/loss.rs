@@ -4,6 +4,7 @@
 //! In: a catalog, and the nodes of each loss. Out: of one loss the counts beside its placement; of
 //! many, each with the pods that have no node then.
 
+use super::plain_queue::GROUP_NAME;
 use super::settled::{Ground, Size, Workloads};
 use super::{At, claims};
 use crate::api::AcceleratorClass;
@@ -17,7 +18,7 @@ use crate::pipeline::built::gpus;
 use crate::pipeline::queues::{self, Queues};
 use crate::pipeline::running::{OwnerName, RunningPod, RunningPods};
 use crate::rollout::World;
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -252,7 +253,8 @@ impl Today {
         let all = all.filter(|at| self.workloads.claims[**at].queue_of_all().is_none());
         let pods = |at: &usize| {
             let owner = self.owners[*at].clone();
-            held_pods(&self.fleet.workloads[*at]).into_iter().map(move |pod| (owner.clone(), pod))
+            let pods = held_pods(&owner, &self.fleet.workloads[*at]);
+            pods.into_iter().map(move |pod| (owner.clone(), pod))
         };
         all.flat_map(pods).collect()
     }
@@ -262,8 +264,9 @@ impl Today {
         let all = self.workloads.held.keys();
         let all = all.filter(|at| self.workloads.claims[**at].queue_of_all().is_some());
         let owners = |at: &usize| {
-            let pods = held_pods(&self.fleet.workloads[*at]).len();
-            std::iter::repeat_n(self.owners[*at].clone(), pods)
+            let owner = &self.owners[*at];
+            let pods = held_pods(owner, &self.fleet.workloads[*at]).len();
+            std::iter::repeat_n(owner.clone(), pods)
         };
         all.flat_map(owners).collect()
     }
@@ -289,13 +292,23 @@ impl Today {
     }
 }
 
-/// The pods of a workload that queues hold.
-pub(crate) fn held_pods(workload: &Workload) -> Vec<Arc<PodTemplate>> {
-    let held = workload.replicas.iter().flat_map(|replica| {
-        let places = 0..replica.pods.len();
-        places.filter(|place| replica.holds(*place)).map(|place| replica.pods[place])
+/// The pods of a workload that queues hold. Those that start together are one group for Kueue too.
+pub(crate) fn held_pods(owner: &str, workload: &Workload) -> Vec<Arc<PodTemplate>> {
+    let replicas = workload.replicas.iter().enumerate();
+    let held = replicas.flat_map(|(at, replica)| {
+        let places = (0..replica.pods.len()).filter(|place| replica.holds(*place));
+        places.map(move |place| {
+            let pod = &workload.templates[workload.wanted(replica.pods[place])];
+            if replica.together < 2 {
+                return Arc::clone(pod);
+            }
+            let group = (EcoString::from(GROUP_NAME), eco_format!("{owner}-{at}"));
+            let labels = pod.labels.iter().map(|(key, value)| (key.clone(), value.clone()));
+            let labels = labels.chain([group]).collect();
+            Arc::new(PodTemplate { labels, ..PodTemplate::clone(pod) })
+        })
     });
-    held.map(|pod| Arc::clone(&workload.templates[workload.wanted(pod)])).collect()
+    held.collect()
 }
 
 /// Whether the pods of an owner go with their nodes.
