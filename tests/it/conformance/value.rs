@@ -1,9 +1,11 @@
 //! JSON values as the cases see them: paths into them, what carries no meaning, and where two of
 //! them differ.
 
+use fancy_regex::Regex;
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{LazyLock, RwLock};
 
 /// Keys of `metadata` that only a server sets.
 const SERVER_METADATA: [&str; 7] = [
@@ -349,6 +351,9 @@ pub(super) fn short(value: &Value) -> String {
 
 /// Whether a name fits a shell pattern of `*`, `?` and `[…]`.
 pub(super) fn fits(name: &str, pattern: &str) -> bool {
+    if !pattern.contains(['*', '?', '[']) {
+        return name == pattern;
+    }
     let mut regex = String::from("(?s)^");
     let mut rest = pattern.chars();
     while let Some(c) = rest.next() {
@@ -371,10 +376,17 @@ pub(super) fn fits(name: &str, pattern: &str) -> bool {
     matches(name, &regex)
 }
 
+/// The patterns so far: to compile one takes as long as to find it a thousand times.
+static PATTERNS: LazyLock<RwLock<HashMap<String, Regex>>> = LazyLock::new(RwLock::default);
+
 /// Whether a pattern is found in a text.
 pub(super) fn matches(text: &str, pattern: &str) -> bool {
-    let regex = fancy_regex::Regex::new(pattern)
-        .unwrap_or_else(|error| panic!("pattern {pattern}: {error}"));
+    let known = PATTERNS.read().expect("no test holds it").get(pattern).cloned();
+    let regex = known.unwrap_or_else(|| {
+        let new = Regex::new(pattern).unwrap_or_else(|error| panic!("pattern {pattern}: {error}"));
+        let mut all = PATTERNS.write().expect("no test holds it");
+        all.entry(pattern.to_owned()).or_insert(new).clone()
+    });
     regex.is_match(text).unwrap_or_else(|error| panic!("pattern {pattern}: {error}"))
 }
 
