@@ -32,7 +32,9 @@ fn bare(site: &Site<'_>, nodes: &[NodeId]) -> Option<EcoString> {
     let pods: BTreeMap<&EcoString, PodId> =
         on.filter_map(|pod| Some((site.bare.get(pod)?, *pod))).collect();
     let mut world = site.world.clone();
-    pods.values().for_each(|pod| world.end(*pod));
+    for pod in pods.values() {
+        world.end(*pod);
+    }
     for _ in 0..MOST_TICKS {
         if world.is_quiet() {
             break;
