@@ -2,7 +2,7 @@
 //!
 //! In: the object before and after. Out: a sentence on what is refused, or may be. The same in releases
 //! 0.11 to 0.19 (pkg/controller/jobs/{deployment,statefulset,leaderworkerset}/*_webhook.go,
-//! `ValidateUpdate`; pkg/controller/jobframework/validation.go), unless a comment says otherwise.
+//! `ValidateUpdate`; pkg/controller/jobframework/validation.go), unless a comment names others.
 
 use super::pods::PRIORITY_CLASS;
 use crate::api::Object;
