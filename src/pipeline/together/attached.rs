@@ -12,6 +12,7 @@ use super::NotJudged;
 use crate::api::Object;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Placed;
+use crate::cluster::schedule::storage::prepare::ATTACHES_NOTHING;
 use crate::cluster::schedule::{NodeId, PodId, PodState, PodTemplate, PodVolume, Scheduler};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -23,20 +24,6 @@ pub(in crate::pipeline) type ClaimName = (EcoString, EcoString);
 /// Volume sources of the tree that are attached.
 const IN_TREE: [&str; 5] =
     ["awsElasticBlockStore", "azureDisk", "cinder", "gcePersistentDisk", "vsphereVolume"];
-/// Drivers of file systems and buckets that a node mounts without attaching anything, by the CSIDriver that
-/// their projects ship.
-const ATTACHES_NOTHING: [&str; 10] = [
-    "blob.csi.azure.com",
-    "efs.csi.aws.com",
-    "file.csi.azure.com",
-    "filestore.csi.storage.gke.io",
-    "fsx.csi.aws.com",
-    "gcsfuse.csi.storage.gke.io",
-    "nfs.csi.k8s.io",
-    "s3.csi.aws.com",
-    "secrets-store.csi.k8s.io",
-    "smb.csi.k8s.io",
-];
 
 /// The claims whose volumes one node at a time can have, with the driver.
 #[derive(Debug, Default)]

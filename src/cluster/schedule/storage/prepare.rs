@@ -23,6 +23,21 @@ const ZONAL: [&str; 8] = [
     "pd.csi.storage.gke.io",
 ];
 
+/// Drivers of file systems and buckets that a node mounts without attaching anything, by the CSIDriver that
+/// their projects ship.
+pub const ATTACHES_NOTHING: [&str; 10] = [
+    "blob.csi.azure.com",
+    "efs.csi.aws.com",
+    "file.csi.azure.com",
+    "filestore.csi.storage.gke.io",
+    "fsx.csi.aws.com",
+    "gcsfuse.csi.storage.gke.io",
+    "nfs.csi.k8s.io",
+    "s3.csi.aws.com",
+    "secrets-store.csi.k8s.io",
+    "smb.csi.k8s.io",
+];
+
 /// A claim of a pod that waits for the pod.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
@@ -214,13 +229,10 @@ impl Storage {
         }
     }
 
-    /// Whether a class makes a file system for a claim, which the nodes of all zones can mount: several may
-    /// have it at once, and its provisioner is none of disks.
+    /// Whether a class makes a file system for a claim, which the nodes of all zones can mount.
     pub(super) fn is_file_system(&self, spec: &ClaimSpec) -> bool {
-        let is_of_many = |mode: &EcoString| mode == "ReadWriteMany" || mode == "ReadOnlyMany";
         self.class_of(spec).is_some_and(|class| {
-            let is_disk = spec.block || ZONAL.contains(&class.provisioner.as_str());
-            !is_disk && class.zones().next().is_none() && spec.modes.iter().any(is_of_many)
+            ATTACHES_NOTHING.contains(&class.provisioner.as_str()) && class.zones().next().is_none()
         })
     }
 

@@ -109,11 +109,10 @@ fn a_file_system_is_there_for_the_nodes_of_all_zones() {
     let waits = "volumeBindingMode: WaitForFirstConsumer";
     let only = "allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [a]}]}]";
     for (driver, mode, class, verdict) in [
-        ("files.example", "ReadWriteMany", "", "fits"),
-        ("files.example", "ReadOnlyMany", "", "fits"),
-        ("files.example", "ReadWriteOnce", "", "does-not-fit"),
+        ("filestore.csi.storage.gke.io", "ReadWriteMany", "", "fits"),
+        ("efs.csi.aws.com", "ReadOnlyMany", "", "fits"),
         ("ebs.csi.aws.com", "ReadWriteMany", "", "does-not-fit"),
-        ("files.example", "ReadWriteMany", only, "does-not-fit"),
+        ("efs.csi.aws.com", "ReadWriteMany", only, "does-not-fit"),
     ] {
         let claim = format!(
             "---\n{{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {{name: s}}, provisioner: {driver}, {waits}, {class}}}\n---\n{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: c, namespace: ml}}, spec: {{storageClassName: s, accessModes: [{mode}], resources: {{requests: {{storage: 1Gi}}}}}}}}\n"
