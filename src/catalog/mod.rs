@@ -297,6 +297,11 @@ impl Catalog {
         !self.cluster_queues.is_empty() || self.local_queues().len() > 0
     }
 
+    /// Whether Kueue holds pods back in a simulation of the input.
+    pub fn has_cluster_queues(&self) -> bool {
+        !self.cluster_queues.is_empty()
+    }
+
     /// All ClusterQueues by name.
     pub fn cluster_queues(&self) -> impl ExactSizeIterator<Item = &ClusterQueue> {
         self.cluster_queues.values()

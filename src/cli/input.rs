@@ -13,7 +13,7 @@ use crate::check;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::kinds;
 use crate::load::settings::Settings;
-use crate::load::{self, Exclude, Loaded, Request};
+use crate::load::{self, Builtin, Exclude, Loaded, Request};
 use crate::operators;
 use crate::operators::servings::{self, ServingRules};
 use crate::policy::{BuiltinMode, Platform, Readings};
@@ -60,7 +60,7 @@ impl Paths {
         args: &'r InputArgs,
         settings: &'r Settings,
         ask: &SessionOptions<'r>,
-        builtin: &'r [(&'r str, &'r str)],
+        builtin: &'r [Builtin],
     ) -> Request<'r> {
         let command = args.kustomize_command.as_deref();
         Request {
@@ -74,6 +74,7 @@ impl Paths {
             follow_outside: args.follow_outside,
             skims: !ask.checks_fields && args.within.is_none(),
             builtin,
+            skips_builtin: ask.skips_builtin,
         }
     }
 }
@@ -224,7 +225,9 @@ impl Session {
         let limits = args.limits.limits(&settings);
         let builtin = if ask.shipped { BuiltinMode::Always } else { args.builtin(&settings) };
         let builtin_files = match (builtin, readings.policy_by(Api::Ome, Semantics::Controller)) {
-            (_, Some(release)) if ask.shipped => builtin::shipped("ome", release.id.tag),
+            (_, Some(release)) if ask.shipped => {
+                releases::builtin(builtin::shipped("ome", release.id.tag))
+            }
             (_, None) if ask.shipped => Vec::new(),
             (BuiltinMode::Never, _) => Vec::new(),
             _ => releases::builtin_files(&readings),

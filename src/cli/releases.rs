@@ -5,6 +5,7 @@ use super::args::{InputArgs, SemanticsArg};
 use crate::api::{Api, Semantics};
 use crate::builtin;
 use crate::load::settings::Settings;
+use crate::load::{Builtin, Document};
 use crate::operators::kthena::releases as kthena;
 use crate::operators::{self, platform, released, servings};
 use crate::policy::{Platform, Policy, Readings};
@@ -129,15 +130,16 @@ fn of_kthena(
 
 /// The files of the built-in catalog: those of the documents; of KServe, in controller mode, those
 /// that its release ships, and in documented mode those that its newest release adds.
-pub(super) fn builtin_files(readings: &Readings) -> Vec<(&'static str, &'static str)> {
+pub(super) fn builtin_files(readings: &Readings) -> Vec<Builtin> {
     let of_kserve = |name: &str| name.starts_with("runtimes/kserve/");
     let stem = |name: &'static str| name.rsplit('/').next().unwrap_or(name);
     let Some(release) = readings.policy_by(Api::KServe, Semantics::Controller) else {
-        return builtin::files().to_vec();
+        return builtin(builtin::files().to_vec());
     };
     // A release that ships no runtimes has none built in.
     if !operators::ships_runtimes(release) {
-        return builtin::files().iter().copied().filter(|(name, _)| !of_kserve(name)).collect();
+        let others = builtin::files().iter().copied().filter(|(name, _)| !of_kserve(name));
+        return builtin(others.collect());
     }
     let shipped = builtin::shipped("kserve", release.id.tag);
     let documented = readings.mode(Api::KServe) == Semantics::Documented;
@@ -152,5 +154,27 @@ pub(super) fn builtin_files(readings: &Readings) -> Vec<(&'static str, &'static 
     };
     // Where documents are followed, their version of a runtime wins.
     files.extend(shipped.into_iter().filter(|(name, _)| !documented || !is_known(name)));
+    builtin(files)
+}
+
+/// Files of the built-in catalog, each with the documents that may need it: those of its operator, and
+/// nodes, which classes of accelerators describe.
+pub(super) fn builtin(files: Vec<(&'static str, &'static str)>) -> Vec<Builtin> {
+    let is_wanted = |name: &str| -> fn(&Document) -> bool {
+        if name.starts_with("runtimes/kserve/") || name.starts_with("shipped/kserve=") {
+            |document| is_of(Api::KServe, document)
+        } else if name.starts_with("accelerator-classes/") {
+            |document| document.kind == "Node" || is_of(Api::Ome, document)
+        } else {
+            |document| is_of(Api::Ome, document)
+        }
+    };
     files
+        .into_iter()
+        .map(|(name, text)| Builtin { name, text, is_wanted: is_wanted(name) })
+        .collect()
+}
+
+fn is_of(api: Api, document: &Document) -> bool {
+    operators::operator(api).is_some_and(|operator| operator.group() == document.group())
 }

@@ -28,6 +28,9 @@ pub(crate) struct SessionOptions<'a> {
     /// The runtimes that the selected release of OME ships replace the built-in catalog, and
     /// runtimes of the input with their names.
     pub(crate) shipped: bool,
+    /// Built-in objects that nothing of the input can name are not read: a command whose answer is about
+    /// the catalog has all of them.
+    pub(crate) skips_builtin: bool,
     /// States are compared or played: what a cluster makes of a service whose presets were not read is
     /// open there. What is to be written of it is in error.
     pub(crate) compares: bool,

@@ -346,7 +346,17 @@ pub static USED: &[(&str, &[&str])] = &[
     ("infrastructure.opendatahub.io", &["HardwareProfile"]),
     ("datasciencecluster.opendatahub.io", &["DataScienceCluster"]),
     ("dscinitialization.opendatahub.io", &["DSCInitialization"]),
-    ("kueue.x-k8s.io", &["ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Topology"]),
+    (
+        "kueue.x-k8s.io",
+        &[
+            "ClusterQueue",
+            "Cohort",
+            "LocalQueue",
+            "ResourceFlavor",
+            "Topology",
+            "WorkloadPriorityClass",
+        ],
+    ),
     ("autoscaling", &["HorizontalPodAutoscaler"]),
     ("autoscaling.k8s.io", &["VerticalPodAutoscaler"]),
     ("keda.sh", &["ScaledObject"]),

@@ -36,7 +36,7 @@ mod tests;
 mod verbatim;
 mod ytt;
 
-pub use documents::{Document, Loaded, Request, load, load_again, load_revision};
+pub use documents::{Builtin, Document, Loaded, Request, load, load_again, load_revision};
 pub use exclude::Exclude;
 pub use files::read_text;
 pub use find::{directories, expectations, is_stdin, repository_root};

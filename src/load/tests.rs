@@ -429,7 +429,11 @@ fn context_and_builtin_texts_are_read_and_not_reported_on() {
     let request = Request {
         paths: &[folder.path("a.yaml")],
         context: &[folder.path("context")],
-        builtin: &[("runtimes/x.yaml", "apiVersion: v1\nkind: Node\n")],
+        builtin: &[Builtin {
+            name: "runtimes/x.yaml",
+            text: "apiVersion: v1\nkind: Node\n",
+            is_wanted: |document| document.kind == "Node",
+        }],
         ..Request::default()
     };
     let loaded = load(&request, &mut std::io::empty(), &Limits::default());
@@ -437,6 +441,14 @@ fn context_and_builtin_texts_are_read_and_not_reported_on() {
     let flags: Vec<(bool, bool)> =
         loaded.documents.iter().map(|document| (document.reported, document.builtin)).collect();
     assert_eq!(flags, [(true, false), (false, false), (true, true)]);
+    // No document of the input wants it.
+    let less = Request { skips_builtin: true, ..request };
+    let less = load(&less, &mut std::io::empty(), &Limits::default());
+    assert!(less.documents.iter().all(|document| !document.builtin));
+    let node = Folder::new(&[("a.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: n}\n")]);
+    let (nodes, more) = ([node.path("a.yaml")], Request { skips_builtin: true, ..request });
+    let more = load(&Request { paths: &nodes, ..more }, &mut std::io::empty(), &Limits::default());
+    assert_eq!(more.documents.iter().filter(|document| document.builtin).count(), 1);
     // Limits hold for the input and not for built-in objects.
     let tight = load(&request, &mut std::io::empty(), &Limits { nodes: 1, ..Limits::default() });
     assert_eq!(tight.documents.iter().filter(|document| document.builtin).count(), 1);

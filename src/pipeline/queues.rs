@@ -6,9 +6,7 @@
 //! priority and creation; a workload that does not fit lets later ones pass unless its ClusterQueue
 //! is one of `StrictFIFO`.
 
-use super::built::PodContext;
 use super::question::message;
-use super::running::RunningPods;
 use super::together::claims::Claim;
 use super::together::plain_queue::{GROUP_NAME, POD, shape};
 use super::together::settled::Ground;
@@ -16,12 +14,12 @@ use crate::api::Field;
 use crate::catalog::Catalog;
 use crate::cluster::Shape;
 use crate::cluster::fleet::Slots;
-use crate::cluster::schedule::{PodId, PodSpec, PodTemplate, TemplateId};
+use crate::cluster::schedule::{PodId, PodTemplate, TemplateId};
 use crate::objects::metadata::KUEUE_QUEUE;
 use crate::operators::kueue::admit::{PodSet, admit, stand};
 use crate::operators::kueue::cohort::Ledger;
 use crate::operators::kueue::flavor::admitted;
-use crate::operators::kueue::pods::{Priorities, admitted_by, has_gate, is_held};
+use crate::operators::kueue::pods::{Priorities, admitted_by, is_held};
 use crate::rollout::{WorkloadId, World};
 use crate::yaml::Origin;
 use ecow::EcoString;
@@ -56,32 +54,6 @@ pub(super) struct Queues {
     priorities: Priorities,
 }
 
-/// Whether Kueue holds pods back in an input.
-pub(super) fn is_known(catalog: &Catalog) -> bool {
-    catalog.cluster_queues().len() > 0
-}
-
-/// The pods of an input that have no node, with their templates. Where queues are known, those that Kueue
-/// holds have a gate that a queue opens.
-pub(super) fn waiting<'a>(
-    catalog: &'a Catalog,
-    context: &PodContext,
-) -> (RunningPods<'a>, Vec<Arc<PodTemplate>>) {
-    let pods = RunningPods::waiting(catalog.others());
-    let mut templates = pods.templates(context);
-    if is_known(catalog) {
-        for (pod, template) in pods.all.iter().zip(&mut templates) {
-            if has_gate(&pod.object.node) {
-                let mut spec = PodSpec::clone(&template.spec);
-                (spec.gated, spec.open) = (true, None);
-                *template =
-                    Arc::new(PodTemplate { spec: Arc::new(spec), ..PodTemplate::clone(template) });
-            }
-        }
-    }
-    (pods, templates)
-}
-
 /// The group of a pod that ran.
 fn named(pod: &PodTemplate) -> Option<Unit> {
     let name = pod.labels.get(GROUP_NAME)?;
@@ -97,7 +69,7 @@ impl Queues {
         catalog: &Catalog,
         of_input: impl IntoIterator<Item = (PodId, Option<EcoString>)>,
     ) -> Self {
-        let mut all = Self { is_known: is_known(catalog), ..Self::default() };
+        let mut all = Self { is_known: catalog.has_cluster_queues(), ..Self::default() };
         if !all.is_known {
             return all;
         }

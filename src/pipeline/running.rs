@@ -2,9 +2,11 @@
 
 use super::built::PodContext;
 use crate::api::{Api, ModelServing, Object};
+use crate::catalog::Catalog;
 use crate::cluster::Shape;
 use crate::cluster::schedule::{Labels, PodSpec, PodTemplate, held, labels};
 use crate::operators::OPERATORS;
+use crate::operators::kueue::pods::has_gate;
 use crate::operators::servings;
 use crate::operators::servings::objects::names;
 use crate::rollout::leader_worker_set::pods;
@@ -380,6 +382,27 @@ impl<'a> RunningPods<'a> {
         }
         templates
     }
+}
+
+/// The pods of an input that have no node, with their templates. Where queues are known, those that Kueue
+/// holds have a gate that a queue opens.
+pub(super) fn waiting<'a>(
+    catalog: &'a Catalog,
+    context: &PodContext,
+) -> (RunningPods<'a>, Vec<Arc<PodTemplate>>) {
+    let pods = RunningPods::waiting(catalog.others());
+    let mut templates = pods.templates(context);
+    if catalog.has_cluster_queues() {
+        for (pod, template) in pods.all.iter().zip(&mut templates) {
+            if has_gate(&pod.object.node) {
+                let mut spec = PodSpec::clone(&template.spec);
+                (spec.gated, spec.open) = (true, None);
+                *template =
+                    Arc::new(PodTemplate { spec: Arc::new(spec), ..PodTemplate::clone(template) });
+            }
+        }
+    }
+    (pods, templates)
 }
 
 #[cfg(test)]

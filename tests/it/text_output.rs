@@ -167,12 +167,10 @@ fn a_matrix_without_models_names_the_step_that_adds_models() {
 #[test]
 fn no_word_of_a_plan_is_broken_at_any_width() {
     let input = PathBuf::from(ROOT).join("testdata/quickstart");
+    let files = ome::internals::builtin::files().iter();
+    let builtin = files.map(|(name, text)| load::Builtin { name, text, is_wanted: |_| true });
     let loaded = load::load(
-        &Request {
-            paths: &[input],
-            builtin: ome::internals::builtin::files(),
-            ..Request::default()
-        },
+        &Request { paths: &[input], builtin: &builtin.collect::<Vec<_>>(), ..Request::default() },
         &mut std::io::empty(),
         &Limits::default(),
     );

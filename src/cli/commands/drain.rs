@@ -3,6 +3,7 @@
 use crate::cli::args::{AtArg, DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
+use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete, what_if};
 use crate::pipeline::{Drained, drain};
 use crate::report::drain as view;
@@ -54,7 +55,8 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 
 /// Plays and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, &args.decision.ask()?)?;
+    let ask = SessionOptions { skips_builtin: true, ..args.decision.ask()? };
+    let session = Session::open(&args.input, &ask)?;
     let drained = match args.nodes {
         Some(wanted) => Drained::Count(wanted),
         None if args.max => Drained::Most,

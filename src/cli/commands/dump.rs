@@ -14,7 +14,7 @@ pub(crate) struct Args {
 }
 
 /// Kinds of Kubernetes that change answers, as `kubectl api-resources -o name` lists them.
-const KINDS: [&str; 41] = [
+const KINDS: [&str; 42] = [
     "configmaps",
     "limitranges",
     "namespaces",
@@ -48,6 +48,7 @@ const KINDS: [&str; 41] = [
     "rolebindings.rbac.authorization.k8s.io",
     "roles.rbac.authorization.k8s.io",
     "deviceclasses.resource.k8s.io",
+    "devicetaintrules.resource.k8s.io",
     "resourceclaims.resource.k8s.io",
     "resourceclaimtemplates.resource.k8s.io",
     "resourceslices.resource.k8s.io",

@@ -7,6 +7,7 @@ use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{
     About, beside_page, charts_line, not_built_line, of_parts, trees_with_services,
 };
+use crate::cli::session_options::SessionOptions;
 use crate::cli::until_exit::UntilExit;
 use crate::cli::{Failure, Io, Outcome, complete, copies, what_if};
 use crate::diag::{Code, Diagnostic, Severity};
@@ -110,7 +111,9 @@ const SHOWN: usize = 1000;
 
 /// Plans and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let opened = Session::open(&args.input, &args.decision.ask()?)?;
+    let skips_builtin = args.services.is_empty();
+    let ask = SessionOptions { skips_builtin, ..args.decision.ask()? };
+    let opened = Session::open(&args.input, &ask)?;
     let mut session = UntilExit::new(opened, args.watch);
     let (header, readings) = (session.header(), session.named_readings());
     let (services, servings) = session.all_places(&args.services)?;

@@ -145,8 +145,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let mut input = args.input.clone();
     input.files.splice(0..0, args.paths.iter().cloned());
-    let ask =
-        SessionOptions { context: &args.context, checks_fields: true, ..SessionOptions::default() };
+    let ask = SessionOptions {
+        context: &args.context,
+        checks_fields: true,
+        skips_builtin: true,
+        ..SessionOptions::default()
+    };
     let mut session = UntilExit::new(Session::open(&input, &ask)?, args.watch);
     let mut found = findings_of(&session, args, &rules)?;
     if args.fix && repair(&session, &found, io) {

@@ -48,11 +48,24 @@ pub struct Request<'a> {
     pub follow_outside: bool,
     /// What is not read below directories; `None` excludes nothing.
     pub exclude: Option<&'a Exclude>,
-    /// Names and texts that are built into the binary.
-    pub builtin: &'a [(&'a str, &'a str)],
+    /// Texts that are built into the binary.
+    pub builtin: &'a [Builtin],
+    /// Those of them that no document of the input wants are left out.
+    pub skips_builtin: bool,
     /// Of several definitions of a kind below one path, only the head is read where another one
     /// counts.
     pub skims: bool,
+}
+
+/// A text that is built into the binary.
+#[derive(Clone, Copy, Debug)]
+pub struct Builtin {
+    /// Its name.
+    pub name: &'static str,
+    /// The text.
+    pub text: &'static str,
+    /// Whether a document of an input may need its objects.
+    pub is_wanted: fn(&Document) -> bool,
 }
 
 impl Request<'_> {
@@ -284,10 +297,8 @@ fn documents(
         loaded.diagnostics.extend(trees.iter().map(|tree| tree.not_built(None)));
     }
     let mut readable = add_texts(&mut loaded, inputs, &listed);
-    for (name, text) in request.builtin {
-        let id =
-            loaded.sources.add(Source::new(format!("builtin:{name}"), SourceKind::Builtin, *text));
-        readable.push((id, None));
+    if !request.skips_builtin {
+        readable.extend(add_builtin(&mut loaded, request.builtin.iter()));
     }
 
     let sources = &loaded.sources;
@@ -347,6 +358,21 @@ fn documents(
     loaded
         .diagnostics
         .extend(of_charts.into_iter().map(|(chart, count)| left_alone(&chart, count)));
+    if request.skips_builtin {
+        let is_wanted = |builtin: &&Builtin| loaded.documents.iter().any(builtin.is_wanted);
+        let wanted: Vec<&Builtin> = request.builtin.iter().filter(is_wanted).collect();
+        let added = add_builtin(&mut loaded, wanted.into_iter());
+        let sources = &loaded.sources;
+        let read = |(id, input): &(SourceId, Option<Input>)| {
+            let limits = Limits::default();
+            Reading::new(*id, sources.get(*id), input.as_ref(), &limits, &charts).read(None)
+        };
+        let outcomes: Vec<Outcome> = added.par_iter().map(read).collect();
+        for outcome in outcomes {
+            loaded.documents.extend(outcome.documents);
+            loaded.diagnostics.extend(outcome.diagnostics);
+        }
+    }
     let sources = &loaded.sources;
     // Names are computed once for each finding: a sort of thousands compares each several times.
     loaded.diagnostics.sort_by_cached_key(|finding| match finding.span() {
@@ -356,6 +382,18 @@ fn documents(
         None => (finding.file.clone().unwrap_or_default(), None, 0, finding.code),
     });
     loaded
+}
+
+/// Adds texts that are built in to the sources.
+fn add_builtin<'b>(
+    loaded: &mut Loaded,
+    builtin: impl Iterator<Item = &'b Builtin>,
+) -> Vec<(SourceId, Option<Input>)> {
+    let add = |Builtin { name, text, .. }: &Builtin| {
+        let source = Source::new(format!("builtin:{name}"), SourceKind::Builtin, *text);
+        (loaded.sources.add(source), None)
+    };
+    builtin.map(add).collect()
 }
 
 /// Adds the texts of an input to the sources, and findings about those that cannot be read. Returns

@@ -35,8 +35,7 @@ pub use changes::{
 pub use outcome::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
 pub use plain::is_simulated;
 
-use super::queues;
-use super::running::{RunningPod, RunningPods};
+use super::running::{self, RunningPod, RunningPods};
 use super::together::attached::OneNode;
 use super::together::settled::{Ground as Cluster, Size, Workloads};
 use super::together::workloads::id_of;
@@ -366,7 +365,7 @@ fn ground<'a>(world: &'a World, changes: &Changes<'a>, options: &RollOptions) ->
         let placed = all.settle(&[]);
         (all, placed)
     });
-    let waiting = Arc::new(queues::waiting(catalog, &cluster.context));
+    let waiting = Arc::new(running::waiting(catalog, &cluster.context));
     Ground {
         cluster,
         waiting,
@@ -476,7 +475,7 @@ fn settle_tracks(
         );
     // They are in the scheduler of the state before, on which these workloads arrive.
     ground.arriving.fleet.others.clear();
-    let is_queued = queues::is_known(&ground.world.catalog);
+    let is_queued = ground.world.catalog.has_cluster_queues();
     let Workloads { claims, fleet, .. } = &mut ground.arriving;
     for (claim, workload) in claims.iter().zip(&mut fleet.workloads) {
         workload.running.clear();

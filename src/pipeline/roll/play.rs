@@ -12,7 +12,7 @@ use crate::api::serving_names;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{Replica, Slot, Slots, Workload};
 use crate::cluster::schedule::{First, NodeId, PodId, TemplateId};
-use crate::pipeline::queues::{self, Queues};
+use crate::pipeline::queues::Queues;
 use crate::pipeline::together::settled::Workloads;
 use crate::rollout::{DeploymentSpec, StageOf, Strategy, WorkloadId, World};
 use ecow::{EcoString, eco_format};
@@ -363,7 +363,7 @@ fn settled_in(
     kind: &Kind,
     pods: Option<SettledPods<'_>>,
 ) -> Placed {
-    let is_queued = queues::is_known(&ground.world.catalog);
+    let is_queued = ground.world.catalog.has_cluster_queues();
     let mut placed = Placed::default();
     match kind {
         Kind::Deployment(spec) | Kind::Knative(spec) => {

@@ -15,8 +15,8 @@ use crate::cluster::fleet::{Fleet, Placed, Slots, Standing, Workload, kind};
 use crate::cluster::schedule::{NodeId, PodId, PodTemplate};
 use crate::operators::kueue::pods::is_held;
 use crate::pipeline::built::gpus;
-use crate::pipeline::queues::{self, Queues};
-use crate::pipeline::running::{OwnerName, RunningPod, RunningPods};
+use crate::pipeline::queues::Queues;
+use crate::pipeline::running::{self, OwnerName, RunningPod, RunningPods};
 use crate::rollout::World;
 use ecow::{EcoString, eco_format};
 use rayon::prelude::*;
@@ -227,7 +227,7 @@ impl Today {
         if !self.runs || !ground.catalog.has_queues() {
             return (RunningPods::new(&[]), Vec::new());
         }
-        queues::waiting(ground.catalog, &ground.context)
+        running::waiting(ground.catalog, &ground.context)
     }
 
     /// The pods that wait in its queues, in their order; not those that a queue admits as a whole, which

@@ -92,7 +92,7 @@ impl Args {
 
 /// Plays the change and prints it.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let ask = SessionOptions { compares: true, ..args.decision.ask()? };
+    let ask = SessionOptions { compares: true, skips_builtin: args.all, ..args.decision.ask()? };
     let mut session = Session::open(&args.input, &ask)?;
     let mut earlier = Vec::new();
     for path in &args.from {
