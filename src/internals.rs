@@ -53,7 +53,7 @@ pub mod exchange {
     }
 }
 pub mod load {
-    pub use crate::load::{Memory, Request, load, load_again};
+    pub use crate::load::{Builtin, Memory, Request, load, load_again};
 }
 pub mod merge {
     pub mod history {

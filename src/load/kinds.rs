@@ -3,6 +3,7 @@
 //! An operator that reads another kind adds it here. Sources: the CRDs of OME v0.1.5, KServe, Kthena,
 //! Kueue; the API reference of Kubernetes 1.35.
 
+pub use super::used_kinds::{EVERY_KIND, USED};
 use crate::diag::nearest;
 
 /// An API group.
@@ -324,91 +325,6 @@ pub static PODS: &[(&str, &[&str])] = &[
 pub fn runs_pods(group: &str, kind: &str) -> bool {
     has(PODS, group, kind)
 }
-
-/// In a table of kinds, every kind of the group: the kinds are those of its users.
-pub const EVERY_KIND: &str = "*";
-
-/// Kinds of Kubernetes and of other projects that change answers, by group.
-pub static USED: &[(&str, &[&str])] = &[
-    (
-        "",
-        &[
-            "LimitRange",
-            "Namespace",
-            "PersistentVolume",
-            "PersistentVolumeClaim",
-            "ResourceQuota",
-            "Secret",
-            "ServiceAccount",
-        ],
-    ),
-    ("serving.kserve.io", &["ClusterStorageContainer", "LLMInferenceServiceConfig"]),
-    ("infrastructure.opendatahub.io", &["HardwareProfile"]),
-    ("datasciencecluster.opendatahub.io", &["DataScienceCluster"]),
-    ("dscinitialization.opendatahub.io", &["DSCInitialization"]),
-    (
-        "kueue.x-k8s.io",
-        &[
-            "ClusterQueue",
-            "Cohort",
-            "LocalQueue",
-            "ResourceFlavor",
-            "Topology",
-            "WorkloadPriorityClass",
-        ],
-    ),
-    ("autoscaling", &["HorizontalPodAutoscaler"]),
-    ("autoscaling.k8s.io", &["VerticalPodAutoscaler"]),
-    ("keda.sh", &["ScaledObject"]),
-    ("policy", &["PodDisruptionBudget"]),
-    (
-        "admissionregistration.k8s.io",
-        &[
-            "ValidatingAdmissionPolicy",
-            "ValidatingAdmissionPolicyBinding",
-            "MutatingAdmissionPolicy",
-            "MutatingAdmissionPolicyBinding",
-            "ValidatingWebhookConfiguration",
-            "MutatingWebhookConfiguration",
-        ],
-    ),
-    ("kyverno.io", &["ClusterPolicy", "Policy"]),
-    (
-        "policies.kyverno.io",
-        &[
-            "ValidatingPolicy",
-            "MutatingPolicy",
-            "ImageValidatingPolicy",
-            "NamespacedValidatingPolicy",
-            "NamespacedMutatingPolicy",
-            "NamespacedImageValidatingPolicy",
-        ],
-    ),
-    ("constraints.gatekeeper.sh", &[EVERY_KIND]),
-    ("mutations.gatekeeper.sh", &["Assign", "AssignImage", "ModifySet"]),
-    (
-        "policies.kubewarden.io",
-        &[
-            "AdmissionPolicy",
-            "AdmissionPolicyGroup",
-            "ClusterAdmissionPolicy",
-            "ClusterAdmissionPolicyGroup",
-        ],
-    ),
-    ("scheduling.k8s.io", &["PriorityClass"]),
-    ("node.k8s.io", &["RuntimeClass"]),
-    ("storage.k8s.io", &["CSINode", "StorageClass"]),
-    (
-        "resource.k8s.io",
-        &[
-            "DeviceClass",
-            "DeviceTaintRule",
-            "ResourceClaim",
-            "ResourceClaimTemplate",
-            "ResourceSlice",
-        ],
-    ),
-];
 
 /// Kinds of the cluster that are read and have no schema here.
 static OF_CLUSTER: &[(&str, &[&str])] = &[

@@ -33,6 +33,7 @@ mod scope;
 pub mod settings;
 #[cfg(test)]
 mod tests;
+mod used_kinds;
 mod verbatim;
 mod ytt;
 

@@ -8,22 +8,19 @@ use super::claims::{Claim, Who};
 use super::plain_queue::{POD, shape};
 use super::starting::Starting;
 use super::units::{self, Stands, Units};
-use super::workloads::id_of;
-use crate::api::{Field, Object};
+use crate::api::Field;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Fleet, Running, Workload};
 use crate::cluster::schedule::PodTemplate;
 use crate::decision::QueueDecision;
 use crate::operators::kueue::admit::{self, PodSet};
 use crate::operators::kueue::cohort::Ledger;
-use crate::operators::kueue::pods::{Priorities, admitted_by};
+use crate::operators::kueue::pods::Priorities;
 use crate::pipeline::planned::Planned;
 use crate::pipeline::question::Each;
-use crate::pipeline::queued::queue_of;
-use crate::pipeline::running::{RunningPod, RunningPods};
 use crate::yaml::Origin;
 use ecow::EcoString;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The running pods of an input.
@@ -196,27 +193,4 @@ impl Pods<'_> {
         }
         Stands { units: all + starting, decision }
     }
-}
-
-/// By running pod, the LocalQueue whose quota it has. The pods of a Job run only when Kueue has admitted
-/// it; releases before 0.17 write nothing of it to them.
-pub(super) fn queued(
-    catalog: &Catalog,
-    running: &RunningPods<'_>,
-    templates: &[Arc<PodTemplate>],
-) -> Vec<Option<EcoString>> {
-    if !catalog.has_queues() {
-        return Vec::new();
-    }
-    let owner = |object: &Object| {
-        let kind = object.id.kind.as_str();
-        let (queue, whole) = queue_of(object.group(), kind, &object.node)?;
-        (whole && kind != "StatefulSet").then(|| (id_of(object), queue.value))
-    };
-    let owners: HashMap<EcoString, EcoString> = catalog.others().iter().filter_map(owner).collect();
-    let queue = |(pod, template): (&RunningPod<'_>, &Arc<PodTemplate>)| {
-        let of_owner = || owners.get(&pod.workload_id()?).cloned();
-        admitted_by(template).cloned().or_else(of_owner)
-    };
-    running.all.iter().zip(templates).map(queue).collect()
 }

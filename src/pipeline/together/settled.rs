@@ -2,8 +2,8 @@
 //! kube-scheduler places it. Rollouts and comparisons begin with it.
 
 use super::claims::{self, Claim};
-use super::in_use::{InUse, Ran, queued};
-use super::starting::Starting;
+use super::in_use::{InUse, Ran};
+use super::starting::{Starting, queued};
 use super::workloads::{self, PlainWorkload};
 use super::{
     At, adopted, nodes, object_counts, options, quota, same_room, stated_replicas, volcano_queue,

@@ -2,13 +2,15 @@
 //! scheduler may not have found a node for them.
 
 use super::claims::{Claim, Who};
-use super::in_use::queued;
 use super::workloads::id_of;
+use crate::api::Object;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Running;
 use crate::cluster::schedule::PodTemplate;
+use crate::operators::kueue::pods::admitted_by;
 use crate::pipeline::built::PodContext;
-use crate::pipeline::running::{Owner, OwnerName, RunningPods, waiting};
+use crate::pipeline::queued::queue_of;
+use crate::pipeline::running::{Owner, OwnerName, RunningPod, RunningPods, waiting};
 use ecow::EcoString;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -86,4 +88,27 @@ impl<'a> Starting<'a> {
         let others = all.filter(|(at, _)| !some.contains(at));
         others.map(|(_, (template, queue))| (&**template, queue.as_ref()))
     }
+}
+
+/// By running pod, the LocalQueue whose quota it has. The pods of a Job run only when Kueue has admitted
+/// it; releases before 0.17 write nothing of it to them.
+pub(super) fn queued(
+    catalog: &Catalog,
+    running: &RunningPods<'_>,
+    templates: &[Arc<PodTemplate>],
+) -> Vec<Option<EcoString>> {
+    if !catalog.has_queues() {
+        return Vec::new();
+    }
+    let owner = |object: &Object| {
+        let kind = object.id.kind.as_str();
+        let (queue, whole) = queue_of(object.group(), kind, &object.node)?;
+        (whole && kind != "StatefulSet").then(|| (id_of(object), queue.value))
+    };
+    let owners: HashMap<EcoString, EcoString> = catalog.others().iter().filter_map(owner).collect();
+    let queue = |(pod, template): (&RunningPod<'_>, &Arc<PodTemplate>)| {
+        let of_owner = || owners.get(&pod.workload_id()?).cloned();
+        admitted_by(template).cloned().or_else(of_owner)
+    };
+    running.all.iter().zip(templates).map(queue).collect()
 }
