@@ -409,6 +409,7 @@ impl<'a> Site<'a> {
         moves.sort_by(|(one, step), (other, next)| (one, &step.pod).cmp(&(other, &next.pod)));
         let moves = moves.into_iter().map(|(_, moves)| moves).collect();
         let not_judged = NotJudged::of_sums(open).chain(policies::of_pods(self.catalog, &again));
+        let not_judged = not_judged.chain(self.today.uncounted());
         let not_judged = not_judged.collect();
         let is_shown = self.catalog.device_tolerations().shown;
         // Without it, these pods find another node or none: that is not played a second time.

@@ -381,3 +381,19 @@ fn a_group_that_gets_devices_for_some_of_its_pods_waits() {
     let ran = ome_on("drain n1 -f {in.yaml}", &[("in.yaml", &text)]);
     assert!(ran.code == 2 && ran.out.contains("cannot allocate all claims"), "{}", ran.out);
 }
+
+/// Where nothing runs, the pods of a service in error have no node that they could lose.
+#[test]
+fn services_in_error_are_not_counted_where_nothing_runs() {
+    use crate::testing::{gpu_node, ome_on};
+    let deployment = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: ml}\nspec: {replicas: 1, selector: {matchLabels: {app: d}}, template: {metadata: {labels: {app: d}}, spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n";
+    let service = "---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: s, namespace: ml}\nspec: {predictor: {minReplicas: x, containers: [{name: kserve-container, image: x}]}}\n";
+    let nodes = gpu_node("n1", 4, "") + &gpu_node("n2", 4, "") + deployment;
+    for (text, sign) in [(nodes.clone(), "✓ 1 node drained"), (nodes + service, "! 1 node drained")]
+    {
+        let ran = ome_on("drain n1 -f {in.yaml}", &[("in.yaml", &text)]);
+        assert!(ran.code == 0 && ran.out.contains(sign), "{}", ran.out);
+        let is_said = ran.out.contains("services: ml/s is in error or has placeholders");
+        assert_eq!(is_said, sign.starts_with('!'), "{}", ran.out);
+    }
+}

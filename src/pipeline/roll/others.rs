@@ -267,55 +267,51 @@ pub(super) fn is_unplayed(claim: &Claim) -> bool {
     !claim.api.is_of_operator() && !kind.is_some_and(is_simulated_kind)
 }
 
-/// The workloads that are new, whose controllers are not simulated, and whose pods have no node or are
-/// refused.
+/// The workloads whose controllers are not simulated, and whose pods have no node or are refused: those that
+/// are new are stuck, and the others of running pods wait as before.
 pub(super) fn unplaced(world: &World, ground: &Ground<'_>, arrived: &[Slots]) -> Vec<Displaced> {
-    let scheduler = world.scheduler();
-    let claims = ground.arriving.claims.iter().zip(arrived);
+    let claims = ground.arriving.claims.iter().zip(arrived).enumerate();
     let one = |(at, (claim, slots)): (usize, (&Claim, &Slots))| {
-        let owner = claim.service.clone();
-        let workload = &ground.arriving.fleet.workloads[at];
-        let held: Vec<&usize> = workload
-            .replicas
-            .iter()
-            .filter(|replica| replica.held)
-            .flat_map(|one| &one.pods)
-            .collect();
-        if let Some(why) = ground.arriving.held.get(&at).filter(|_| !held.is_empty()) {
-            let devices = held.iter().map(|pod| gpus(&workload.templates[workload.wanted(**pod)]));
-            return Some(Displaced {
-                owner,
-                pods: held.len(),
-                waited: 0,
-                devices: devices.sum(),
-                message: why.clone(),
-                evicted_by: Vec::new(),
-                end: RollEnd::Stuck,
-            });
-        }
-        if let Some(refused) = &claim.refused {
-            let (pods, devices, message) = refused.parts();
-            let end = RollEnd::Stuck;
-            let evicted_by = Vec::new();
-            return Some(Displaced { owner, pods, waited: 0, devices, message, evicted_by, end });
-        }
-        let pods = slots.iter().flatten().filter_map(|slot| slot.pod);
-        let waiting: Vec<PodId> =
-            pods.filter(|pod| world.phase(*pod) == PodPhase::Pending).collect();
-        // A pod that the scheduler did not see yet waits for a claim about which nothing is known: a
-        // line says that it is not judged.
-        let why = waiting.iter().find_map(|pod| scheduler.rejection(*pod))?;
+        let (pods, devices, message) = missing(world, ground, (at, claim), slots)?;
+        let is_new = ground.unplayed.contains(&at);
         Some(Displaced {
-            owner,
-            pods: waiting.len(),
-            waited: 0,
-            devices: waiting.iter().map(|pod| gpus(scheduler.template_of(*pod))).sum(),
-            message: why.message.clone(),
+            owner: claim.service.clone(),
+            pods,
+            waited: if is_new { 0 } else { pods },
+            devices,
+            message,
             evicted_by: Vec::new(),
-            end: RollEnd::Stuck,
+            end: if is_new { RollEnd::Stuck } else { RollEnd::Waits },
         })
     };
-    claims.enumerate().filter(|(at, _)| ground.unplayed.contains(at)).filter_map(one).collect()
+    claims.filter(|(_, (claim, _))| is_unplayed(claim)).filter_map(one).collect()
+}
+
+/// How many pods of a workload that arrives have no node, or are not created; their devices, and why.
+fn missing(
+    world: &World,
+    ground: &Ground<'_>,
+    (at, claim): (usize, &Claim),
+    slots: &Slots,
+) -> Option<(usize, i64, EcoString)> {
+    let scheduler = world.scheduler();
+    let workload = &ground.arriving.fleet.workloads[at];
+    let held = workload.replicas.iter().filter(|replica| replica.held);
+    let held: Vec<&usize> = held.flat_map(|one| &one.pods).collect();
+    if let Some(why) = ground.arriving.held.get(&at).filter(|_| !held.is_empty()) {
+        let devices = held.iter().map(|pod| gpus(&workload.templates[workload.wanted(**pod)]));
+        return Some((held.len(), devices.sum(), why.clone()));
+    }
+    if let Some(refused) = &claim.refused {
+        return Some(refused.parts());
+    }
+    let pods = slots.iter().flatten().filter_map(|slot| slot.pod);
+    let waiting: Vec<PodId> = pods.filter(|pod| world.phase(*pod) == PodPhase::Pending).collect();
+    // A pod that the scheduler did not see yet waits for a claim about which nothing is known: a line says
+    // that it is not judged.
+    let why = waiting.iter().find_map(|pod| scheduler.rejection(*pod))?;
+    let devices = waiting.iter().map(|pod| gpus(scheduler.template_of(*pod))).sum();
+    Some((waiting.len(), devices, why.message.clone()))
 }
 
 /// The arriving workloads, by their places, that are new and whose controllers are not simulated.

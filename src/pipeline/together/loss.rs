@@ -4,6 +4,7 @@
 //! In: a catalog, and the nodes of each loss. Out: of one loss the counts beside its placement; of
 //! many, each with the pods that have no node then.
 
+use super::not_judged::NotJudged;
 use super::plain_queue::GROUP_NAME;
 use super::settled::{Ground, Size, Workloads};
 use super::{At, claims};
@@ -217,6 +218,22 @@ impl Today {
             queues.count(pod);
         }
         queues
+    }
+
+    /// What is not judged because services have no pods in the state: they are in error, or have
+    /// placeholders. Where pods run, these are counted whatever their service is.
+    pub(in crate::pipeline) fn uncounted(&self) -> Option<NotJudged> {
+        let message = match self.workloads.uncounted.as_slice() {
+            [] => return None,
+            [one] => {
+                eco_format!("{one} is in error or has placeholders, and its pods are not counted")
+            }
+            all => eco_format!(
+                "{} are in error or have placeholders, and their pods are not counted",
+                all.join(", ")
+            ),
+        };
+        Some(NotJudged { what: "services".into(), message, ..NotJudged::default() })
     }
 
     /// The pods of its input that have no node; none without queues, or where they are no part of it.

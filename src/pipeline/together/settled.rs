@@ -119,6 +119,8 @@ pub(crate) struct Workloads {
     pub(crate) fleet: Fleet,
     /// Why workloads wait for quota, by their places.
     pub(crate) held: BTreeMap<usize, EcoString>,
+    /// The services without claims, because they are in error or have placeholders.
+    pub(crate) uncounted: Vec<EcoString>,
     /// The services that are counted without the presets of the cluster.
     pub(crate) without_presets: BTreeSet<EcoString>,
 }
@@ -174,6 +176,8 @@ impl Workloads {
             .filter(|serving| is_wanted((servings::API, &serving.namespace, serving.name())))
             .collect();
         let mut planned = planner.plan_all(&services, Depth::Plan);
+        let uncounted = planned.iter().filter(|one| one.error.is_some() || one.unplanned.is_some());
+        let uncounted = uncounted.map(|one| eco_format!("{}", one.service)).collect();
         let servings = plan_servings(catalog, &servings);
         let (mut claims, mut claimed_pods) =
             claims::of(&mut planned, &servings, &ground.context, &ground.running);
@@ -253,7 +257,7 @@ impl Workloads {
         let name =
             |one: &Planned<'_>| eco_format!("{}/{}", one.service.namespace, one.service.name);
         let without_presets = planned.iter().filter(lacks).map(name).collect();
-        Self { claims, fleet, held, without_presets }
+        Self { claims, fleet, held, uncounted, without_presets }
     }
 
     /// The priority below which its pods evict others.

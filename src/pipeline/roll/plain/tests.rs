@@ -666,16 +666,18 @@ fn a_new_job_without_room_is_stuck() {
         )
     };
     let pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: j-x, namespace: ml, labels: {job-name: j}, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: u, controller: true}]}\nspec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 4}}}]}\nstatus: {phase: Pending}\n";
-    for (gpus, meta, pods, code) in [
-        (2, "", "", 2),
-        (4, "", "", 0),
+    for (gpus, meta, pods, code, says) in [
+        (2, "", "", 2, "stuck"),
+        (4, "", "", 0, "✓"),
         // In a cluster it waits as before.
-        (2, ", uid: u", "", 0),
-        (2, "", pod, 0),
+        (2, ", uid: u", "", 0, "waits as before: Job/ml/j"),
+        (2, "", pod, 0, "waits as before: Job/ml/j"),
     ] {
         let text = gpu_node("n1", gpus, "") + &job(meta) + pods;
         let ran = ome_on("rollout --all -f {in.yaml} --no-builtin", &[("in.yaml", &text)]);
         assert_eq!(ran.code, code, "{gpus} {meta} {pods}: {}", ran.out);
+        assert!(ran.out.contains(says), "{gpus} {meta} {pods}: {}", ran.out);
+        assert_eq!(ran.out.contains('✓'), says == "✓", "{gpus} {meta} {pods}: {}", ran.out);
     }
 }
 
