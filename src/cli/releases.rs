@@ -131,7 +131,6 @@ fn of_kthena(
 /// The files of the built-in catalog: those of the documents; of KServe, in controller mode, those
 /// that its release ships, and in documented mode those that its newest release adds.
 pub(super) fn builtin_files(readings: &Readings) -> Vec<Builtin> {
-    let of_kserve = |name: &str| name.starts_with("runtimes/kserve/");
     let stem = |name: &'static str| name.rsplit('/').next().unwrap_or(name);
     let Some(release) = readings.policy_by(Api::KServe, Semantics::Controller) else {
         return builtin(builtin::files().to_vec());
@@ -161,7 +160,7 @@ pub(super) fn builtin_files(readings: &Readings) -> Vec<Builtin> {
 /// nodes, which classes of accelerators describe.
 pub(super) fn builtin(files: Vec<(&'static str, &'static str)>) -> Vec<Builtin> {
     let is_wanted = |name: &str| -> fn(&Document) -> bool {
-        if name.starts_with("runtimes/kserve/") || name.starts_with("shipped/kserve=") {
+        if of_kserve(name) || name.starts_with("shipped/kserve=") {
             |document| is_of(Api::KServe, document)
         } else if name.starts_with("accelerator-classes/") {
             |document| document.kind == "Node" || is_of(Api::Ome, document)
@@ -173,6 +172,11 @@ pub(super) fn builtin(files: Vec<(&'static str, &'static str)>) -> Vec<Builtin> 
         .into_iter()
         .map(|(name, text)| Builtin { name, text, is_wanted: is_wanted(name) })
         .collect()
+}
+
+/// Whether a file is one of the documents of KServe.
+fn of_kserve(name: &str) -> bool {
+    name.starts_with("runtimes/kserve/")
 }
 
 fn is_of(api: Api, document: &Document) -> bool {

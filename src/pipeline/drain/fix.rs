@@ -44,16 +44,19 @@ fn bare(site: &Site<'_>, nodes: &[NodeId]) -> Option<EcoString> {
     // Budgets and other pods may block then.
     play(site, &world, nodes, &site.budgets, None).blocked.is_none().then(|| {
         let (pods_are, create) = if pods.len() == 1 { ("pod", "it") } else { ("pods", "them") };
-        let names = pods.keys().take(MOST_EDITS).map(|name| name.as_str());
-        let names = names.collect::<Vec<_>>().join(", ");
-        let more = match pods.len().saturating_sub(MOST_EDITS) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let names = first_of(pods.keys());
         eco_format!(
-            "delete {pods_are} {names}{more}, as nothing creates {create} again, or drain with --force"
+            "delete {pods_are} {names}, as nothing creates {create} again, or drain with --force"
         )
     })
+}
+
+/// The first of some words, and how many more there are.
+fn first_of(words: impl ExactSizeIterator<Item = impl ToString>) -> String {
+    let more = words.len().saturating_sub(MOST_EDITS);
+    let first: Vec<String> = words.take(MOST_EDITS).map(|word| word.to_string()).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    first.join(", ") + &more
 }
 
 /// Budgets that allow one more pod to be evicted, as many as it takes.
@@ -147,18 +150,9 @@ fn place(site: &Site<'_>, nodes: &[NodeId]) -> Option<DrainFix> {
         return None;
     }
     let moves: Vec<Move> = site.moves(&played.world, nodes).pods;
-    let words: Vec<String> = moves
-        .iter()
-        .take(MOST_EDITS)
-        .map(|moved| format!("{} to {}", moved.pod, moved.to))
-        .collect();
-    let more = match moves.len().saturating_sub(MOST_EDITS) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let words = first_of(moves.iter().map(|moved| format!("{} to {}", moved.pod, moved.to)));
     let edit = eco_format!(
-        "cordon all other nodes while each pod starts, so that it goes where it fits: {}{more}",
-        words.join(", ")
+        "cordon all other nodes while each pod starts, so that it goes where it fits: {words}"
     );
     Some(DrainFix { edit, moves })
 }

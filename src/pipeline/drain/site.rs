@@ -147,8 +147,7 @@ impl<'a> Site<'a> {
             })
             .collect();
         let (mut scheduler, slots) = placed.into_parts();
-        let waiting = today.waiting(&ground);
-        let held = today.held(&ground, &waiting);
+        let held = today.held(&ground);
         let nodes: Vec<NodeId> = scheduler.nodes().map(|(node, _)| node).collect();
         // What waits in a queue competes with the pods that are created again.
         let wait = |scheduler: &mut Scheduler| {
@@ -161,7 +160,7 @@ impl<'a> Site<'a> {
         // Those of a cluster have their gate; the queues gate what comes after them.
         let mut queued = if today.runs { wait(&mut scheduler) } else { Vec::new() };
         let mut world = World::new(scheduler);
-        let mut queues = today.queues(&ground, &mut world, &slots, &others, &waiting.1);
+        let mut queues = today.queues(&ground, &mut world, &slots, &others);
         if !today.runs {
             queued = world.arrive(|mut scheduler| {
                 let added = wait(&mut scheduler);

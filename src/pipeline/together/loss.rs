@@ -17,7 +17,7 @@ use crate::cluster::schedule::{NodeId, PodId, PodTemplate};
 use crate::operators::kueue::pods::is_held;
 use crate::pipeline::built::gpus;
 use crate::pipeline::queues::Queues;
-use crate::pipeline::running::{self, OwnerName, RunningPod, RunningPods};
+use crate::pipeline::running::{OwnerName, RunningPod};
 use crate::rollout::World;
 use ecow::{EcoString, eco_format};
 use rayon::prelude::*;
@@ -208,14 +208,14 @@ impl Today {
         world: &mut World,
         slots: &[Slots],
         others: &[(PodId, usize)],
-        waiting: &[Arc<PodTemplate>],
     ) -> Queues {
         let others = others.iter().map(|(pod, at)| (*pod, self.fleet.others[*at].number));
         let claims = &self.workloads.claims;
         let mut queues = Queues::of_settled(world, ground, ground.catalog, claims, slots, others);
         queues.keep_groups(world);
-        for pod in waiting {
-            queues.count(pod);
+        // Where nothing runs, pods of the input are no part of the state.
+        if self.runs {
+            ground.waiting().for_each(|(_, pod)| queues.count(pod));
         }
         queues
     }
@@ -236,29 +236,17 @@ impl Today {
         Some(NotJudged { what: "services".into(), message, ..NotJudged::default() })
     }
 
-    /// The pods of its input that have no node; none without queues, or where they are no part of it.
-    pub(in crate::pipeline) fn waiting<'a>(
-        &self,
-        ground: &Ground<'a>,
-    ) -> (RunningPods<'a>, Vec<Arc<PodTemplate>>) {
-        if !self.runs || !ground.catalog.has_queues() {
-            return (RunningPods::new(&[]), Vec::new());
-        }
-        running::waiting(ground.catalog, &ground.context)
-    }
-
     /// The pods that wait in its queues, in their order; not those that a queue admits as a whole, which
     /// are not created before.
     pub(in crate::pipeline) fn held(
         &self,
         ground: &Ground<'_>,
-        (waiting, templates): &(RunningPods<'_>, Vec<Arc<PodTemplate>>),
     ) -> Vec<(EcoString, Arc<PodTemplate>)> {
         if !ground.catalog.has_queues() {
             return Vec::new();
         }
         if self.runs {
-            let all = waiting.all.iter().zip(templates).enumerate();
+            let all = ground.waiting().enumerate();
             let mut all: Vec<_> = all.filter(|(_, (_, pod))| is_held(pod)).collect();
             all.sort_by_key(|(at, (pod, _))| (pod.object.created(), *at));
             let named = |(_, (pod, template)): (usize, (&RunningPod<'_>, &Arc<PodTemplate>))| {

@@ -18,7 +18,7 @@ use crate::operators::servings;
 use crate::pipeline::built::PodContext;
 use crate::pipeline::plan::Planner;
 use crate::pipeline::planned::{Depth, Planned};
-use crate::pipeline::running::{OwnerName, RunningPods};
+use crate::pipeline::running::{OwnerName, RunningPod, RunningPods};
 use crate::pipeline::serving::plan_servings;
 use crate::rollout::Keeping;
 use ecow::{EcoString, eco_format};
@@ -65,6 +65,11 @@ impl<'a> Ground<'a> {
         let nodes: BTreeSet<&EcoString> =
             self.machines.iter().map(|machine| &machine.name).collect();
         self.running.all.iter().any(|pod| nodes.contains(&pod.node))
+    }
+
+    /// The pods that have no node yet, in the order of their creation; none without queues.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (&RunningPod<'a>, &Arc<PodTemplate>)> {
+        self.starting.all()
     }
 
     /// The running pods with the quota of Kueue that they have.

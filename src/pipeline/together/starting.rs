@@ -38,6 +38,11 @@ impl<'a> Starting<'a> {
         Self { pods, templates, queued, alone }
     }
 
+    /// Each with its template.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&RunningPod<'a>, &Arc<PodTemplate>)> {
+        self.pods.all.iter().zip(&self.templates)
+    }
+
     /// Those of a claim that have quota.
     pub(super) fn of_claim(&self, claim: &Claim) -> Vec<usize> {
         let mut found = match (claim.who, claim.component) {
